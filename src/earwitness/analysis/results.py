@@ -523,6 +523,11 @@ class Results(Result):
     draws: int = 2000
 
     @property
+    def choices(self) -> list[PairChoices]:
+        """Choices of all scales."""
+        return [choice for scale in self.scales for choice in scale.choices]
+
+    @property
     def over_items(self) -> bool:
         """Whether values are means over raters, so that items are the units of inference."""
         return self.plan.interval == ITEM_T

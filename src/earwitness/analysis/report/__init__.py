@@ -254,9 +254,8 @@ def _paper_about(results: Results) -> Iterator[str]:
         yield "All listeners were simulated; these are not ratings by people."
     if any(scale.systems for scale in results.scales):
         yield next(vote_methods(results))
-    choices = [choice for scale in results.scales for choice in scale.choices]
-    if choices:
-        total = sum(choice.wins + choice.losses + choice.ties for choice in choices)
+    if results.choices:
+        total = sum(choice.wins + choice.losses + choice.ties for choice in results.choices)
         yield f"{count_text(total, 'choice', 'choices')} between two sounds were analysed."
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import isnan
 
 from earwitness.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
@@ -17,11 +17,17 @@ from earwitness.analysis.report.wording import (
     estimate_cells,
     fill_rows,
 )
-from earwitness.analysis.results import Effect, ListenerAgreement, Results, ScaleResults, Subjects
-from earwitness.core import Estimate, Key, Value
-from earwitness.ratings.records import Who
+from earwitness.analysis.results import (
+    Effect,
+    ListenerAgreement,
+    Results,
+    ScaleResults,
+    Stimulus,
+    Subjects,
+)
+from earwitness.core import Value
 from earwitness.report.numbers import COMPONENT_LABELS, cell, number, p_value, value_title
-from earwitness.report.parts import PEOPLE_SERIES, Intervals, Part, Section, Table
+from earwitness.report.parts import PEOPLE_SERIES, Intervals, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.stats.significance import holm
 
@@ -107,7 +113,17 @@ def _model_sections(results: Results) -> Iterator[Section]:
     if modelled:
         warned = " ".join(filter(None, (_model_warning(s, model) for s, model in modelled)))
         yield Section("Subject model", (_quality_table(modelled),), warned, place="pages")
-        parts = tuple(p for s, model in modelled for p in _listener_parts(s, model))
+        parts = tuple(
+            Intervals(
+                f"{scale.value.name}: {value.name}",
+                value,
+                "listener",
+                tuple((str(who), {PEOPLE_SERIES: e}) for who, e in estimates.items()),
+            )
+            for scale, model in modelled
+            for value, estimates in ((BIAS, model.biases), (INCONSISTENCY, model.inconsistencies))
+            if estimates
+        )
         yield Section("Bias and inconsistency", parts, place="pictures", folded=True)
 
 
@@ -139,17 +155,6 @@ def _quality_table(modelled: Sequence[tuple[ScaleResults, Subjects]]) -> Table:
 
 def _mean_cell(scale: ScaleResults, name: str) -> str:
     return number(scale.systems[name].mean.value, scale.value) if name in scale.systems else "–"
-
-
-def _listener_parts(scale: ScaleResults, model: Subjects) -> Iterator[Part]:
-    for value, estimates in ((BIAS, model.biases), (INCONSISTENCY, model.inconsistencies)):
-        if estimates:
-            yield _listener_intervals(f"{scale.value.name}: {value.name}", value, estimates)
-
-
-def _listener_intervals(title: str, value: Value, estimates: Mapping[Who, Estimate]) -> Intervals:
-    rows = tuple((str(who), {PEOPLE_SERIES: estimate}) for who, estimate in estimates.items())
-    return Intervals(title, value, "listener", rows)
 
 
 def _effect_table(scales: Sequence[ScaleResults]) -> Table:
@@ -286,37 +291,17 @@ def _effect_clause(scale: ScaleResults, effect: Effect) -> str:
 
 
 def agreement_tables(results: Results) -> dict[str, TableContent]:
-    """Return CSV tables by file name."""
-    return {
-        "agreement.csv": _agreement_csv(results),
-        "subjects.csv": _subjects_csv(results),
-        "effects.csv": _effects_csv(results),
-        "doubled.csv": _doubled_csv(results),
-        "stimuli.csv": _stimuli_csv(results),
-    }
-
-
-def _agreement_csv(results: Results) -> TableContent:
-    rows = [
-        [
-            scale.value.name,
-            agreement.panel,
-            agreement.listeners,
-            agreement.stimuli,
-            name,
-            *estimate_cells(estimate),
-        ]
-        for scale in results.scales
-        for agreement in scale.agreement
-        for name, estimate in agreement.figures.items()
+    """Return CSV tables by name."""
+    scales = results.scales
+    agreements = [
+        [scale.value.name, own.panel, own.listeners, own.stimuli, name, *estimate_cells(estimate)]
+        for scale in scales
+        for own in scale.agreement
+        for name, estimate in own.figures.items()
     ]
-    return ["scale", "panel", "listeners", "stimuli", "name", *ESTIMATE_COLUMNS], rows
-
-
-def _subjects_csv(results: Results) -> TableContent:
-    rows = [
+    subjects = [
         [scale.value.name, who, name, *estimate_cells(estimate)]
-        for scale in results.scales
+        for scale in scales
         if scale.subjects
         for name, estimates in (
             ("bias", scale.subjects.biases),
@@ -324,50 +309,40 @@ def _subjects_csv(results: Results) -> TableContent:
         )
         for who, estimate in estimates.items()
     ]
-    return ["scale", "listener", "name", *ESTIMATE_COLUMNS], rows
-
-
-def _effects_csv(results: Results) -> TableContent:
-    rows = [
+    effects = [
         [scale.value.name, effect.name, effect.what, *estimate_cells(effect.difference), effect.p]
-        for scale in results.scales
+        for scale in scales
         for effect in scale.effects
     ]
-    return ["scale", "name", "what", *ESTIMATE_COLUMNS, "p"], rows
-
-
-def _doubled_csv(results: Results) -> TableContent:
-    most = max((len(repeated.values) for repeated in results.doubled), default=0)
-    rows = [
-        [
-            repeated.key.item,
-            repeated.key.system,
-            repeated.scale,
-            repeated.listener,
-            repeated.counted,
-            *repeated.values,
-        ]
-        for repeated in results.doubled
+    doubled = [
+        [one.key.item, one.key.system, one.scale, one.listener, one.counted, *one.values]
+        for one in results.doubled
     ]
-    header = ["item", "system", "scale", "listener", "counted"]
-    return header + [f"vote_{n}" for n in range(1, most + 1)], fill_rows(rows, most + 5)
+    columns = ["scale", "panel", "listeners", "stimuli", "name", *ESTIMATE_COLUMNS]
+    return {
+        "agreement": (columns, agreements),
+        "subjects": (["scale", "listener", "name", *ESTIMATE_COLUMNS], subjects),
+        "effects": (["scale", "name", "what", *ESTIMATE_COLUMNS, "p"], effects),
+        "doubled": _with_votes(["item", "system", "scale", "listener", "counted"], doubled),
+        "stimuli": _with_votes(
+            ["item", "system", "scale", "n", "mean", "sd", "quality"],
+            [_stimulus_row(scale, stimulus) for scale in scales for stimulus in scale.stimuli],
+        ),
+    }
 
 
-def _stimuli_csv(results: Results) -> TableContent:
-    """Return one row per stimulus and scale with all votes and the estimated quality."""
-    rows = []
-    most = max((len(stimulus.votes) for s in results.scales for stimulus in s.stimuli), default=0)
-    for scale in results.scales:
-        for stimulus in scale.stimuli:
-            n = sum(not isnan(vote) for vote in stimulus.votes)
-            counted = scale.raters.get(stimulus.key, n) or ""  # empty if not known
-            quality = _quality_cells(scale, stimulus.key)
-            named = [stimulus.key.item, stimulus.key.system, scale.value.name]
-            rows.append([*named, counted, stimulus.mean, stimulus.sd, *quality, *stimulus.votes])
-    header = ["item", "system", "scale", "n", "mean", "sd", "quality"]
-    return header + [f"vote_{n}" for n in range(1, most + 1)], fill_rows(rows, most + 7)
+def _with_votes(header: list[str], rows: list[Row]) -> TableContent:
+    """Return rows that end with votes, with a column for each of the most votes."""
+    width = max(map(len, rows), default=len(header))
+    votes = [f"vote_{n}" for n in range(1, width - len(header) + 1)]
+    return header + votes, fill_rows(rows, width)
 
 
-def _quality_cells(scale: ScaleResults, key: Key) -> Row:
-    quality = scale.subjects.qualities.get(key) if scale.subjects else None
-    return ["" if quality is None else quality.value]
+def _stimulus_row(scale: ScaleResults, stimulus: Stimulus) -> Row:
+    """Return the number of votes, their mean, the estimated quality, and all votes."""
+    n = sum(not isnan(vote) for vote in stimulus.votes)
+    counted = scale.raters.get(stimulus.key, n) or ""  # empty if not known
+    named = [stimulus.key.item, stimulus.key.system, scale.value.name]
+    quality = scale.subjects.qualities.get(stimulus.key) if scale.subjects else None
+    estimated = "" if quality is None else quality.value
+    return [*named, counted, stimulus.mean, stimulus.sd, estimated, *stimulus.votes]

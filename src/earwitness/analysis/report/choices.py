@@ -11,11 +11,13 @@ from earwitness.analysis.plan import ITEM_INTERVALS, NO_CORRECTION
 from earwitness.analysis.report.wording import (
     ESTIMATE_COLUMNS,
     MAX_LISTED_NAMES,
+    TEST_COLUMNS,
     UNBOUNDED,
     Row,
     TableContent,
     any_defined,
     capitalized,
+    corrected_headings,
     correction_clause,
     count_text,
     estimate_cells,
@@ -23,8 +25,8 @@ from earwitness.analysis.report.wording import (
     scope_text,
 )
 from earwitness.analysis.results import BradleyTerryAbilities, PairChoices, Results, ScaleResults
-from earwitness.core import Estimate, Value
-from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, p_phrase, p_value
+from earwitness.core import Value
+from earwitness.report.numbers import cell, p_phrase, p_value
 from earwitness.report.parts import Intervals, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.stats.contrasts import CLUSTER_T, TWO_WAY_T
@@ -43,8 +45,8 @@ def choice_sections(results: Results) -> Iterator[Section]:
     """Yield the sections on shares of choices, abilities and choices by listener."""
     chosen = [scale for scale in results.scales if scale.choices]
     if chosen:
-        parts = tuple(_share_intervals(scale, results.plan.correction) for scale in chosen)
-        yield Section("Paired choices", parts, _choice_note(results))
+        parts = tuple(_share_intervals(results, scale) for scale in chosen)
+        yield Section("Paired choices", parts, " ".join(_test_sentences(results)))
     able = [(scale, scale.abilities) for scale in results.scales if scale.abilities]
     if able:
         parts = tuple(_ability_intervals(scale, abilities) for scale, abilities in able)
@@ -56,13 +58,9 @@ def choice_sections(results: Results) -> Iterator[Section]:
         yield Section("Choices by listener", tables, place="pictures", folded=True)
 
 
-def _choice_note(results: Results) -> str:
-    return " ".join(_test_sentences(results))
-
-
 def _test_sentences(results: Results) -> Iterator[str]:
     """Yield how shares were tested, and what their confidence intervals are."""
-    choices = [choice for scale in results.scales for choice in scale.choices]
+    choices = results.choices
     clauses = [test.about for test in choice_tests(results)]
     if any(not isnan(choice.p) and isnan(choice.share.low) for choice in choices):
         clauses.append(SIGN_TEST_CLAUSE)
@@ -110,8 +108,7 @@ SIGN_TEST_CLAUSE = (
 
 def choice_tests(results: Results) -> list[ChoiceTest]:
     """Return the tests of choices, each once."""
-    choices = [choice for scale in results.scales for choice in scale.choices]
-    names = dict.fromkeys(choice.share.method for choice in choices if _is_chosen(choice))
+    names = dict.fromkeys(c.share.method for c in results.choices if _is_chosen(c))
     return [CHOICE_TESTS[name] for name in names if name in CHOICE_TESTS]
 
 
@@ -119,17 +116,14 @@ def _is_chosen(choice: PairChoices) -> bool:
     return bool(choice.wins + choice.losses + choice.ties)
 
 
-def _share_intervals(scale: ScaleResults, correction: str) -> Intervals:
+def _share_intervals(results: Results, scale: ScaleResults) -> Intervals:
     abx = _has_right_answers(scale)
-    pairs = [f"{c.a}–{c.b}" if abx else f"{c.a} over {c.b}" for c in scale.choices]
-    rows = tuple(
-        (pair, {pair if abx else c.a: c.share})
-        for pair, c in zip(pairs, scale.choices, strict=True)
-    )
-    value = RIGHT_ANSWER_SHARE if abx else CHOICE_SHARE
-    return Intervals(
-        f"{scale.value.name}: choices", value, "", rows, _choice_table(scale, correction)
-    )
+    rows = []
+    for c in scale.choices:
+        pair = f"{c.a}–{c.b}" if abx else f"{c.a} over {c.b}"
+        rows.append((pair, {pair if abx else c.a: c.share}))
+    value, title = RIGHT_ANSWER_SHARE if abx else CHOICE_SHARE, f"{scale.value.name}: choices"
+    return Intervals(title, value, "", tuple(rows), _choice_table(results, scale, title))
 
 
 def _has_right_answers(scale: ScaleResults) -> bool:
@@ -137,11 +131,10 @@ def _has_right_answers(scale: ScaleResults) -> bool:
     return any(c.sensitivity is not None for c in scale.choices)
 
 
-def _choice_table(scale: ScaleResults, correction: str) -> Table:
-    abx, corrected = _has_right_answers(scale), CORRECTED_P_HEADINGS.get(correction)
+def _choice_table(results: Results, scale: ScaleResults, title: str) -> Table:
+    abx, corrected = _has_right_answers(scale), corrected_headings(results)
     counts = ("correct", "incorrect") if abx else ("first chosen", "second chosen", "neither")
-    header = ("first", "second", *counts, "listeners", "items", "share")
-    header += ("p", *([corrected] if corrected else []))
+    header = ("first", "second", *counts, "listeners", "items", "share", "p", *corrected)
     header += ("d′",) * abx
     rows = tuple(
         (
@@ -152,16 +145,12 @@ def _choice_table(scale: ScaleResults, correction: str) -> Table:
             f"{c.items:,}",
             cell(c.share, CHOICE_SHARE),
             p_value(c.p),
-            *([p_value(c.corrected)] if corrected else []),
-            *([_sensitivity_cell(c.sensitivity)] if abx else []),
+            *([p_value(c.corrected)] * len(corrected)),
+            *([cell(c.sensitivity, SENSITIVITY) if c.sensitivity else "–"] if abx else []),
         )
         for c in scale.choices
     )
-    return Table(f"{scale.value.name}: choices", header, rows, names=2)
-
-
-def _sensitivity_cell(estimate: Estimate | None) -> str:
-    return "–" if estimate is None else cell(estimate, SENSITIVITY)
+    return Table(title, header, rows, names=2)
 
 
 def _ability_intervals(scale: ScaleResults, abilities: BradleyTerryAbilities) -> Intervals:
@@ -208,8 +197,7 @@ SENSITIVITY_MODELS = {
 
 def choice_methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on choices."""
-    choices = [c for scale in results.scales for c in scale.choices]
-    tests = choice_tests(results)
+    choices, tests = results.choices, choice_tests(results)
     if tests:
         total = sum(c.wins + c.losses + c.ties for c in choices)
         yield (
@@ -254,11 +242,13 @@ def choice_headlines(results: Results) -> Iterator[str]:
     tested = [c for _, c in chosen if not isnan(c.corrected)]
     if tested and not any(c.corrected < alpha for c in tested):
         total = sum(c.wins + c.losses + c.ties for c in tested)
+        people = results.listeners - len(results.left)
+        most = max(tested, key=lambda choice: choice.items)
         yield (
             "No significant difference from chance was found "
             f"({count_text(len(tested), 'pair', 'pairs')} of systems, "
             f"{count_text(total, 'choice', 'choices')}, "
-            f"{_units_text(tested, results)}, alpha = {alpha:.4g})"
+            f"{_basis_text(people, most)}, alpha = {alpha:.4g})"
         )
     for scale in results.scales:
         yield from _most_chosen(scale)
@@ -281,11 +271,6 @@ def _most_chosen(scale: ScaleResults) -> Iterator[str]:
             f"{scale.value.name}: {best} was chosen most often, in {wins[best]:,} of its "
             f"{totals[best]:,} choices"
         )
-
-
-def _units_text(choices: Sequence[PairChoices], results: Results) -> str:
-    """Return the number of listeners, and the items if results hold for these only."""
-    return _basis_text(results.listeners - len(results.left), max(choices, key=lambda c: c.items))
 
 
 def _basis_text(people: int, choice: PairChoices) -> str:
@@ -349,24 +334,8 @@ def choice_rows(scale: ScaleResults) -> Iterator[Row]:
 
 
 def choice_tables(results: Results) -> dict[str, TableContent]:
-    """Return CSV tables by file name."""
-    return {"choices.csv": _choices_csv(results)}
-
-
-def _choices_csv(results: Results) -> TableContent:
-    """Return choices per pair, overall and per listener."""
-    header = [
-        "scale",
-        "a",
-        "b",
-        "listener",
-        "wins",
-        "losses",
-        "ties",
-        *ESTIMATE_COLUMNS,
-        "p",
-        "p_corrected",
-    ]
+    """Return CSV tables by name: choices per pair, overall and per listener."""
+    header = ["scale", "a", "b", "listener", "wins", "losses", "ties", *TEST_COLUMNS]
     header += ["items", *(f"sensitivity_{name}" for name in ESTIMATE_COLUMNS)]
     rows: list[Row] = []
     for scale in results.scales:
@@ -376,6 +345,6 @@ def _choices_csv(results: Results) -> TableContent:
             tested = [choice.p, choice.corrected, choice.items]
             rows.append([*pair, "", *counts, *tested, *estimate_cells(choice.sensitivity)])
             for who, (wins, losses, ties, p) in choice.listeners.items():
-                blank = [""] * len(ESTIMATE_COLUMNS)
+                blank = estimate_cells(None)
                 rows.append([*pair, who, wins, losses, ties, *blank, p])
-    return header, fill_rows(rows, len(header))
+    return {"choices": (header, fill_rows(rows, len(header)))}

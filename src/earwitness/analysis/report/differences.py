@@ -28,6 +28,7 @@ from earwitness.analysis.report.wording import (
     level_percent,
     scope_text,
     test_clause,
+    tested_cells,
     unit_count,
     unit_noun,
 )
@@ -272,7 +273,7 @@ def _items_clause(results: Results) -> str:
 
 def _too_few_sentence(results: Results) -> str:
     """Return the sentence that listeners are too few to test differences, or nothing."""
-    if any(not isnan(choice.p) for scale in results.scales for choice in scale.choices):
+    if any(not isnan(choice.p) for choice in results.choices):
         return ""  # choices of one listener can be tested
     count = results.units
     least = MIN_VOTES_FOR_DIFFERENCE if results.over_items else MIN_LISTENERS_FOR_DIFFERENCE
@@ -420,7 +421,7 @@ def _count_by_scale(counts: dict[str, int], singular: str, plural: str) -> str:
 
 
 def difference_tables(results: Results) -> dict[str, TableContent]:
-    """Return CSV tables by file name."""
+    """Return CSV tables by name."""
     header = ["scale", "a", "b", *TEST_COLUMNS, "correction", "better"]
     header += [*(f"effect_{name}" for name in ESTIMATE_COLUMNS), "note"]
     rows = [
@@ -428,9 +429,7 @@ def difference_tables(results: Results) -> dict[str, TableContent]:
             scale.value.name,
             contrast.a,
             contrast.b,
-            *estimate_cells(contrast.difference),
-            contrast.p,
-            contrast.p_corrected,
+            *tested_cells(contrast),
             results.plan.correction,
             contrast.better,
             *estimate_cells(contrast.effect),
@@ -439,13 +438,9 @@ def difference_tables(results: Results) -> dict[str, TableContent]:
         for scale in results.scales
         for contrast in scale.contrasts
     ]
-    return {"contrasts.csv": (header, rows), "friedman.csv": _friedman_csv(results)}
-
-
-def _friedman_csv(results: Results) -> TableContent:
-    header = ["scale", "statistic", "freedom", "p", "systems", "listeners"]
-    rows = [
+    ranks = [
         [scale.value.name, t.statistic, t.freedom, t.p, t.systems, t.listeners]
         for scale, t in _friedman_tests(results)
     ]
-    return header, rows
+    columns = ["scale", "statistic", "freedom", "p", "systems", "listeners"]
+    return {"contrasts": (header, rows), "friedman": (columns, ranks)}

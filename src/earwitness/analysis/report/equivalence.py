@@ -16,13 +16,16 @@ from earwitness.analysis.report.wording import (
     TEST_COLUMNS,
     TableContent,
     correction_clause,
+    difference_cells,
+    difference_headings,
     estimate_cells,
+    tested_cells,
     unit_noun,
     yes_or_no,
 )
 from earwitness.analysis.results import DifferenceTest, Equivalence, Results, ScaleResults
-from earwitness.core import Contrast, Estimate, Value
-from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value
+from earwitness.core import Contrast, Value
+from earwitness.report.numbers import number, p_value
 from earwitness.report.parts import Place, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.report.tables import better_system, is_tested, negate, rank_contrasts
@@ -73,35 +76,19 @@ def tests_by_scope(
         yield "other items (mixed model)", modelled
 
 
-def cell_with_n(estimate: Estimate, value: Value) -> str:
-    """Return a number with its interval and n."""
-    return f"{cell(estimate, value)} n {estimate.n:,}"
-
-
 def _model_table(results: Results) -> Table:
-    name = CORRECTED_P_HEADINGS.get(results.plan.correction)
     rows = tuple(
         (
             scale.value.name,
             f"{contrast.a} − {contrast.b}",
             scope,
-            cell_with_n(contrast.difference, scale.value),
-            p_value(contrast.p),
-            *([p_value(contrast.p_corrected)] if name else []),
+            *difference_cells(results, contrast, scale.value),
             better_system(contrast),
         )
         for scale, planned, modelled in _paired_contrasts(results)
         for scope, contrast in tests_by_scope(results, planned, modelled)
     )
-    header = (
-        "scale",
-        "pair",
-        "generalizes to",
-        "difference",
-        "p",
-        *([name] if name else []),
-        "better",
-    )
+    header = ("scale", "pair", "generalizes to", *difference_headings(results), "better")
     return Table("differences on these items and on other items", header, rows, names=3)
 
 
@@ -140,28 +127,29 @@ def _equivalence_note(results: Results, *, said: bool) -> str:
 
 
 def _equivalence_table(results: Results, *, said: bool) -> Table:
-    name = CORRECTED_P_HEADINGS.get(results.plan.correction)
     wide = f"{100 * (2 * results.plan.level - 1):.4g} %"
     rows = tuple(
         (
             e.value,
             f"{e.a} − {e.b}",
-            cell_with_n(e.difference, scale.value),
+            difference_cells(results, e, scale.value)[0],
             "–" if isnan(e.within) else f"±{number(e.within, scale.value)}",
-            *(_verdict_cells(e, name) if said else ()),
+            *(_verdict_cells(results, e, scale.value) if said else ()),
         )
         for scale in results.scales
         for e in _ranked_equivalences(results, scale)
     )
-    more = ("p", *([name] if name else []), "equivalence") if said else ()
-    header = ("scale", "pair", f"difference ({wide} CI)", "smallest margin", *more)
-    return Table("equivalence (TOST)", header, rows, names=2)
+    difference, *tests = difference_headings(results, f"difference ({wide} CI)")
+    more = (*tests, "equivalence") if said else ()
+    return Table(
+        "equivalence (TOST)", ("scale", "pair", difference, "smallest margin", *more), rows, names=2
+    )
 
 
-def _verdict_cells(e: Equivalence, name: str | None) -> tuple[str, ...]:
+def _verdict_cells(results: Results, e: Equivalence, value: Value) -> tuple[str, ...]:
+    _, *p = difference_cells(results, e, value)
     if isnan(e.margin):
-        return ("–", *(["–"] if name else []), "no margin set")
-    p = (p_value(e.p), *([p_value(e.p_corrected)] if name else []))
+        return (*("–" for _ in p), "no margin set")
     outcome = "not tested" if isnan(e.p) else "shown" if e.shown else "not shown"
     return (*p, f"{outcome} within ±{e.margin:g}")
 
@@ -254,46 +242,29 @@ def equivalence_methods(results: Results) -> Iterator[str]:
 
 
 def equivalence_tables(results: Results) -> dict[str, TableContent]:
-    """Return CSV tables by file name."""
-    return {"modelled.csv": _modelled_csv(results), "equivalences.csv": _equivalences_csv(results)}
-
-
-def _modelled_csv(results: Results) -> TableContent:
-    rows = [
-        [
-            contrast.value,
-            contrast.a,
-            contrast.b,
-            *estimate_cells(contrast.difference),
-            contrast.p,
-            contrast.p_corrected,
-            contrast.better,
-        ]
+    """Return CSV tables by name."""
+    modelled = [
+        [contrast.value, contrast.a, contrast.b, *tested_cells(contrast), contrast.better]
         for scale in results.scales
         for contrast in scale.modelled
     ]
-    return ["scale", "a", "b", *TEST_COLUMNS, "better"], rows
-
-
-def _equivalences_csv(results: Results) -> TableContent:
-    rows = [
+    equivalences = [
         [
-            equivalence.value,
-            equivalence.a,
-            equivalence.b,
-            *estimate_cells(equivalence.difference),
-            equivalence.within,
-            equivalence.margin,
-            equivalence.p,
-            equivalence.p_corrected,
-            _shown_cell(equivalence.shown, equivalence.margin),
+            test.value,
+            test.a,
+            test.b,
+            *estimate_cells(test.difference),
+            test.within,
+            test.margin,
+            test.p,
+            test.p_corrected,
+            "" if isnan(test.margin) else yes_or_no(test.shown),
         ]
         for scale in results.scales
-        for equivalence in scale.equivalences
+        for test in scale.equivalences
     ]
     header = ["scale", "a", "b", *ESTIMATE_COLUMNS, "within", "margin", "p", "p_corrected", "shown"]
-    return header, rows
-
-
-def _shown_cell(shown: bool, margin: float) -> str:
-    return "" if isnan(margin) else yes_or_no(shown)
+    return {
+        "modelled": (["scale", "a", "b", *TEST_COLUMNS, "better"], modelled),
+        "equivalences": (header, equivalences),
+    }

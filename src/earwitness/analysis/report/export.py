@@ -77,22 +77,6 @@ def _procedure_sentences(results: Results) -> Iterator[str]:
 # --- CSV tables ----------------------------------------------------------------------------------
 
 
-TABLE_FILES = (
-    *(
-        "means.csv",
-        "contrasts.csv",
-        "friedman.csv",
-        "choices.csv",
-        "listeners.csv",
-        "screening.csv",
-    ),
-    *("agreement.csv", "subjects.csv", "effects.csv", "doubled.csv", "stimuli.csv"),
-    *("modelled.csv", "equivalences.csv", "groups.csv", "group_contrasts.csv"),
-    *("interactions.csv", "correlations.csv", "faults.csv", "without_faults.csv"),
-    *("plane.csv", "plane_listeners.csv", "plane_correlation.csv", "plane_methods.csv"),
-)
-
-
 def results_tables(results: Results) -> dict[str, TableRows]:
     """Return all tables by name; empty tables are omitted."""
     tables = {
@@ -107,8 +91,7 @@ def results_tables(results: Results) -> dict[str, TableRows]:
         **rubric_tables(results),
         **plane_tables(results),
     }
-    ordered = sorted(tables.items(), key=lambda table: TABLE_FILES.index(table[0]))
-    return {name.removesuffix(".csv"): table for name, table in ordered if table[1]}
+    return {name: table for name, table in tables.items() if table[1]}
 
 
 def tables_csv(results: Results) -> dict[str, str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import isnan
 
 from earwitness.analysis.plan import MIXED_MODEL, WILCOXON
-from earwitness.analysis.report.equivalence import cell_with_n, tests_by_scope
+from earwitness.analysis.report.equivalence import tests_by_scope
 from earwitness.analysis.report.wording import (
     ESTIMATE_COLUMNS,
     INTERVAL_WORDING,
@@ -14,6 +14,8 @@ from earwitness.analysis.report.wording import (
     TEST_COLUMNS,
     TableContent,
     correction_clause,
+    difference_cells,
+    difference_headings,
     estimate_cells,
     interval_clause,
     tested_cells,
@@ -21,12 +23,13 @@ from earwitness.analysis.report.wording import (
 from earwitness.analysis.results import (
     FieldGroups,
     GroupMean,
+    GroupResults,
     Interaction,
     Results,
     ScaleResults,
 )
 from earwitness.core import Value
-from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value, value_title
+from earwitness.report.numbers import cell, number, p_value, value_title
 from earwitness.report.parts import Intervals, Part, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.report.tables import better_system
@@ -101,20 +104,28 @@ def _picture_table(title: str, scale: ScaleResults, grouped: FieldGroups) -> Tab
     return Table(title, header, rows, names=2)
 
 
-def _mean_table(field: str, field_groups: Sequence[Pair]) -> Table:
-    groups = [group for _, grouped in field_groups for group in grouped.groups]
-    systems = list(dict.fromkeys(name for group in groups for name in group.systems))
-    rows = []
+def _group_pairs(field_groups: Sequence[Pair]) -> Iterator[tuple[ScaleResults, GroupResults]]:
     for scale, grouped in field_groups:
-        for group in grouped.groups:
-            cells = [
+        yield from ((scale, group) for group in grouped.groups)
+
+
+def _mean_table(field: str, field_groups: Sequence[Pair]) -> Table:
+    pairs = list(_group_pairs(field_groups))
+    systems = list(dict.fromkeys(name for _, group in pairs for name in group.systems))
+    rows = tuple(
+        (
+            scale.value.name,
+            group.name,
+            *(
                 f"{cell(mean.mean, scale.value)} n {_cell_size(mean)}"
                 if (mean := group.systems.get(name)) is not None and mean.votes
                 else "n 0"
                 for name in systems
-            ]
-            rows.append((scale.value.name, group.name, *cells))
-    return Table(f"means by {field}", ("scale", field, *systems), tuple(rows), names=2)
+            ),
+        )
+        for scale, group in pairs
+    )
+    return Table(f"means by {field}", ("scale", field, *systems), rows, names=2)
 
 
 def _cell_size(mean: GroupMean) -> str:
@@ -122,55 +133,43 @@ def _cell_size(mean: GroupMean) -> str:
 
 
 def _difference_table(results: Results, field: str, field_groups: Sequence[Pair]) -> Table:
-    name = CORRECTED_P_HEADINGS.get(results.plan.correction)
     rows = tuple(
         (
             scale.value.name,
             group.name,
             f"{c.a} − {c.b}",
-            cell_with_n(c.difference, scale.value),
-            p_value(c.p),
-            *([p_value(c.p_corrected)] if name else []),
+            *difference_cells(results, c, scale.value),
             better_system(c),
         )
-        for scale, grouped in field_groups
-        for group in grouped.groups
+        for scale, group in _group_pairs(field_groups)
         for c in group.contrasts
     )
-    header = ("scale", field, "pair", "difference", "p", *([name] if name else []), "better")
+    header = ("scale", field, "pair", *difference_headings(results), "better")
     return Table(f"differences within groups of {field}", header, rows, names=3)
 
 
 def _interaction_table(results: Results, field: str, field_groups: Sequence[Pair]) -> Table:
     """Return interactions by the planned test and by the mixed model."""
-    name = CORRECTED_P_HEADINGS.get(results.plan.correction)
-    interactions = [
-        (scale, interaction)
-        for scale, grouped in field_groups
-        for interaction in grouped.interactions
-    ]
     rows = tuple(
         (
             scale.value.name,
             f"{interaction.a} − {interaction.b}",
             f"{interaction.first} − {interaction.second}",
             scope,
-            cell_with_n(tested.difference, scale.value),
-            p_value(tested.p),
-            *([p_value(tested.p_corrected)] if name else []),
+            *difference_cells(results, tested, scale.value),
         )
-        for scale, interaction in interactions
+        for scale, grouped in field_groups
+        for interaction in grouped.interactions
         for scope, tested in tests_by_scope(results, interaction.tested, interaction.modelled)
     )
     names = ("scale", "pair", f"{field}: groups", "generalizes to")
-    header = (*names, "difference in differences", "p", *([name] if name else []))
+    header = (*names, *difference_headings(results, "difference in differences"))
     return Table(f"interactions: does the difference depend on {field}?", header, rows, names=4)
 
 
 def _agreement_table(field: str, field_groups: Sequence[Pair]) -> Table:
-    names = list(
-        dict.fromkeys(n for _, g in field_groups for group in g.groups for n in group.agreement)
-    )
+    pairs = list(_group_pairs(field_groups))
+    names = list(dict.fromkeys(name for _, group in pairs for name in group.agreement))
     figure = Value("agreement", "high", -1, 1, "")
     rows = tuple(
         (
@@ -183,8 +182,7 @@ def _agreement_table(field: str, field_groups: Sequence[Pair]) -> Table:
                 for n in names
             ),
         )
-        for scale, grouped in field_groups
-        for group in grouped.groups
+        for scale, group in pairs
     )
     return Table(f"agreement by {field}", ("scale", field, *names), rows, names=2)
 
@@ -259,71 +257,37 @@ def _method_clause(results: Results, sorts: set[str]) -> str:
 
 
 def group_tables(results: Results) -> dict[str, TableContent]:
-    """Return CSV tables by file name."""
-    return {
-        "groups.csv": _groups_csv(results),
-        "group_contrasts.csv": _group_contrasts_csv(results),
-        "interactions.csv": _interactions_csv(results),
-    }
-
-
-def _groups_csv(results: Results) -> TableContent:
-    rows = [
-        [
-            scale.value.name,
-            grouped.field,
-            group.name,
-            system,
-            *estimate_cells(cell_means.mean),
-            cell_means.votes,
-            cell_means.listeners,
-            cell_means.items,
-        ]
-        for scale in results.scales
-        for grouped in scale.groups
+    """Return CSV tables by name."""
+    fields = [(scale, grouped) for scale in results.scales for grouped in scale.groups]
+    places = [
+        ([scale.value.name, grouped.field, group.name], group)
+        for scale, grouped in fields
         for group in grouped.groups
-        for system, cell_means in group.systems.items()
     ]
-    header = ["scale", "field", "group", "system", *ESTIMATE_COLUMNS, "votes", "listeners", "items"]
-    return header, rows
-
-
-def _group_contrasts_csv(results: Results) -> TableContent:
-    rows = [
-        [
-            scale.value.name,
-            grouped.field,
-            group.name,
-            contrast.a,
-            contrast.b,
-            *estimate_cells(contrast.difference),
-            contrast.p,
-            contrast.p_corrected,
-            contrast.better,
-        ]
-        for scale in results.scales
-        for grouped in scale.groups
-        for group in grouped.groups
+    means = [
+        [*place, system, *estimate_cells(mean.mean), mean.votes, mean.listeners, mean.items]
+        for place, group in places
+        for system, mean in group.systems.items()
+    ]
+    contrasts = [
+        [*place, contrast.a, contrast.b, *tested_cells(contrast), contrast.better]
+        for place, group in places
         for contrast in group.contrasts
     ]
-    return ["scale", "field", "group", "a", "b", *TEST_COLUMNS, "better"], rows
-
-
-def _interactions_csv(results: Results) -> TableContent:
-    rows = [
-        [
-            scale.value.name,
-            grouped.field,
-            interaction.a,
-            interaction.b,
-            interaction.first,
-            interaction.second,
-            *tested_cells(tested),
-        ]
-        for scale in results.scales
-        for grouped in scale.groups
-        for interaction in grouped.interactions
-        for tested in (interaction.tested, interaction.modelled)
-        if tested is not None
+    interactions = [
+        [scale.value.name, grouped.field, one.a, one.b, one.first, one.second, *tested_cells(test)]
+        for scale, grouped in fields
+        for one in grouped.interactions
+        for test in (one.tested, one.modelled)
+        if test is not None
     ]
-    return ["scale", "field", "a", "b", "first", "second", *TEST_COLUMNS], rows
+    columns = ["scale", "field", "group"]
+    counts = ["votes", "listeners", "items"]
+    return {
+        "groups": ([*columns, "system", *ESTIMATE_COLUMNS, *counts], means),
+        "group_contrasts": ([*columns, "a", "b", *TEST_COLUMNS, "better"], contrasts),
+        "interactions": (
+            ["scale", "field", "a", "b", "first", "second", *TEST_COLUMNS],
+            interactions,
+        ),
+    }

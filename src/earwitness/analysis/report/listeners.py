@@ -39,6 +39,7 @@ LISTENER_LABELS = {
     "run": "longest run",
     "alike": "same on all scales",
 }
+COUNT_COLUMNS, SHARE_COLUMNS = ("votes", "run"), ("correlation", "usual", "alike")
 SHARE_VALUE = Value("share", "none", 0, 1, "")
 PANELS_NOTE = (
     "Dots: the listener's mean per system, in the order of systems; line: the mean over all kept "
@@ -89,7 +90,7 @@ def comment_sections(results: Results) -> Iterator[Section]:
 
 def _listener_part(results: Results, scale: ScaleResults) -> Panels | Table:
     if scale.choices:
-        return _choice_table(results, scale)
+        return _figure_table(results, scale, ("votes", "usual", "run"))
     drawn = any(listener.means for listener in scale.listeners)
     return _mean_panels(results, scale) if drawn else _figure_table(results, scale)
 
@@ -117,49 +118,27 @@ def _bias_remark(listener: ListenerFigures, value: Value) -> str:
     return f"{sign}{number(listener.bias, value)} ± {number(listener.inconsistency, value)}"
 
 
-def _choice_table(results: Results, scale: ScaleResults) -> Table:
-    """Return the table of listeners on a scale of choices, which has no means."""
+def _figure_table(
+    results: Results, scale: ScaleResults, names: Sequence[str] = LISTENER_COLUMNS
+) -> Table:
+    """Return one row per listener; on a scale of choices there are no means."""
     rows = tuple(
         (
             str(listener.listener),
-            _state_cell(results, listener),
-            f"{listener.votes:,}",
-            number(listener.usual, SHARE_VALUE),
-            f"{listener.run:,}",
-        )
-        for listener in scale.listeners
-    )
-    header = ("listener", "status", "votes", LISTENER_LABELS["usual"], LISTENER_LABELS["run"])
-    return Table(f"{value_title(scale.value)}: listeners", header, rows, names=2)
-
-
-def _state_cell(results: Results, listener: ListenerFigures) -> str:
-    return "excluded" if listener.listener in results.left else "kept"
-
-
-def _figure_table(results: Results, scale: ScaleResults) -> Table:
-    value = scale.value
-    rows = tuple(
-        (
-            str(listener.listener),
-            _state_cell(results, listener),
-            f"{listener.votes:,}",
-            *(
-                number(x, value)
-                for x in (listener.mean, listener.sd, listener.bias, listener.inconsistency)
-            ),
-            number(listener.correlation, SHARE_VALUE),
-            number(listener.rmse, value),
-            number(listener.usual, SHARE_VALUE),
-            f"{listener.run:,}",
-            number(listener.alike, SHARE_VALUE),
+            "excluded" if listener.listener in results.left else "kept",
+            *(_figure_cell(getattr(listener, name), name, scale.value) for name in names),
         )
         for listener in scale.listeners
     )
     labels = LISTENER_LABELS | {"sd": deviation_label(scale.value)}
-    columns = (labels.get(name, name) for name in LISTENER_COLUMNS)
-    header = ("listener", "status", *columns)
-    return Table(f"{value_title(value)}: listeners", header, rows, names=2)
+    header = ("listener", "status", *(labels.get(name, name) for name in names))
+    return Table(f"{value_title(scale.value)}: listeners", header, rows, names=2)
+
+
+def _figure_cell(x: float, name: str, value: Value) -> str:
+    if name in COUNT_COLUMNS:
+        return f"{x:,}"
+    return number(x, SHARE_VALUE if name in SHARE_COLUMNS else value)
 
 
 # --- Headlines on listeners ----------------------------------------------------------------------
@@ -228,7 +207,7 @@ def _raters(scale: ScaleResults) -> tuple[ListenerFigures, ...]:
 
 
 def listener_tables(results: Results) -> dict[str, TableContent]:
-    """Return CSV tables by file name."""
+    """Return CSV tables by name."""
     figures = [(scale, listener) for scale in results.scales for listener in scale.listeners]
     systems = list(dict.fromkeys(name for _, listener in figures for name in listener.means))
     rows = [
@@ -242,4 +221,4 @@ def listener_tables(results: Results) -> dict[str, TableContent]:
         for scale, listener in figures
     ]
     means = [f"mean of {name}" for name in systems]
-    return {"listeners.csv": (["scale", "listener", "kept", *LISTENER_COLUMNS, *means], rows)}
+    return {"listeners": (["scale", "listener", "kept", *LISTENER_COLUMNS, *means], rows)}

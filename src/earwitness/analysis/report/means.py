@@ -28,7 +28,7 @@ from earwitness.analysis.report.wording import (
     share_words,
     unit_noun,
 )
-from earwitness.analysis.results import Results, ScaleResults, SystemMeans
+from earwitness.analysis.results import GroupMean, Results, ScaleResults, SystemMeans
 from earwitness.core import Estimate, Value
 from earwitness.ratings.rubric import TOTAL
 from earwitness.ratings.scales import derived_scales
@@ -375,12 +375,7 @@ MEAN_COLUMNS = ("scale", "system", "name", *ESTIMATE_COLUMNS, "votes", "listener
 
 
 def mean_tables(results: Results) -> dict[str, TableContent]:
-    """Return CSV tables by file name."""
-    return {"means.csv": _means_csv(results)}
-
-
-def _means_csv(results: Results) -> TableContent:
-    """Return all means with all intervals, including those over all listeners."""
+    """Return CSV tables by name: all means with all intervals, also over all listeners."""
     rows: list[Row] = []
     for scale in results.scales:
         rows += [[*row, "yes"] for row in (*mean_rows(scale), *choice_rows(scale))]
@@ -389,20 +384,10 @@ def _means_csv(results: Results) -> TableContent:
             rows += [
                 [*_mean_row(scale, system, "mean", estimate, rated), "no"] for estimate in others
             ]
-        rows += [
-            [
-                scale.value.name,
-                system,
-                "mean, all listeners",
-                *estimate_cells(estimate),
-                "",
-                "",
-                "",
-                "no",
-            ]
-            for system, estimate in scale.everyone.items()
-        ]
-    return [*MEAN_COLUMNS, "planned"], rows
+        for system, estimate in scale.everyone.items():
+            cells = estimate_cells(estimate)
+            rows.append([scale.value.name, system, "mean, all listeners", *cells, "", "", "", "no"])
+    return {"means": ([*MEAN_COLUMNS, "planned"], rows)}
 
 
 def mean_rows(scale: ScaleResults) -> Iterator[Row]:
@@ -414,13 +399,14 @@ def mean_rows(scale: ScaleResults) -> Iterator[Row]:
                 yield _mean_row(scale, system, name, estimate, rated)
     for grouped in scale.groups:
         for group in grouped.groups:
-            for system, cell_means in group.systems.items():
-                name = f"mean, {grouped.field} {group.name}"
-                counts = (cell_means.votes, cell_means.listeners, cell_means.items)
-                yield [scale.value.name, system, name, *estimate_cells(cell_means.mean), *counts]
+            name = f"mean, {grouped.field} {group.name}"
+            for system, mean in group.systems.items():
+                yield _mean_row(scale, system, name, mean.mean, mean)
 
 
-def _mean_row(scale: ScaleResults, system: str, name: str, of: Estimate, rated: SystemMeans) -> Row:
+def _mean_row(
+    scale: ScaleResults, system: str, name: str, of: Estimate, rated: SystemMeans | GroupMean
+) -> Row:
     """Return the row of an estimate, with numbers of votes, listeners and items."""
     counts = (rated.votes, rated.listeners, rated.items)
     return [scale.value.name, system, name, *estimate_cells(of), *counts]

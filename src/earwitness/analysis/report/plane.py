@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isnan, nan
 
-from earwitness.analysis.report.equivalence import cell_with_n, tests_by_scope
+from earwitness.analysis.report.equivalence import tests_by_scope
 from earwitness.analysis.report.wording import (
     ESTIMATE_COLUMNS,
     TEST_COLUMNS,
     Row,
     TableContent,
     correction_clause,
+    difference_cells,
+    difference_headings,
     estimate_cells,
     level_percent,
+    tested_cells,
 )
 from earwitness.analysis.results import PlaneResults, Results
 from earwitness.core import Estimate, Value
-from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value
+from earwitness.report.numbers import cell, number
 from earwitness.report.parts import (
     Part,
     Plane,
@@ -147,7 +150,6 @@ def _correlation_table(plane: PlaneResults) -> Table:
 
 
 def _method_table(results: Results, plane: PlaneResults) -> Table:
-    name = CORRECTED_P_HEADINGS.get(results.plan.correction)
     values = dict(zip(("TC", "SD"), _plane_values(results), strict=True))
     rows = []
     for methods in plane.methods:
@@ -155,12 +157,10 @@ def _method_table(results: Results, plane: PlaneResults) -> Table:
         for planned in methods.contrasts:
             model = modelled.get((planned.a, planned.b))
             for scope, contrast in tests_by_scope(results, planned, model):
-                difference = cell_with_n(contrast.difference, values[methods.scale])
-                ps = [p_value(contrast.p), *([p_value(contrast.p_corrected)] if name else [])]
+                cells = difference_cells(results, contrast, values[methods.scale])
                 pair = f"{contrast.a} − {contrast.b}"
-                rows.append((methods.scale, pair, scope, difference, *ps, better_system(contrast)))
-    names = ("scale", "methods", "generalizes to", "difference", "p")
-    header = (*names, *([name] if name else []), "better")
+                rows.append((methods.scale, pair, scope, *cells, better_system(contrast)))
+    header = ("scale", "methods", "generalizes to", *difference_headings(results), "better")
     return Table("differences between methods", header, tuple(rows), names=3)
 
 
@@ -211,7 +211,7 @@ def plane_methods(results: Results) -> Iterator[str]:
 
 
 def plane_tables(results: Results) -> dict[str, TableContent]:
-    """Return CSV tables by file name."""
+    """Return CSV tables by name."""
     plane = results.plane
     if plane is None:
         return {}
@@ -239,14 +239,14 @@ def plane_tables(results: Results) -> dict[str, TableContent]:
         for name, place in own.positions.items()
     ]
     methods: list[Row] = [
-        [one.scale, c.a, c.b, *estimate_cells(c.difference), c.p, c.p_corrected, c.better]
+        [one.scale, c.a, c.b, *tested_cells(c), c.better]
         for one in plane.methods
         for c in (*one.contrasts, *one.modelled)
     ]
     correlation: list[Row] = [["TC", "SD", *estimate_cells(plane.correlation)]]
     return {
-        "plane.csv": (header, positions),
-        "plane_listeners.csv": (["listener", "system", "tc", "sd", "correlation"], listeners),
-        "plane_correlation.csv": (["a", "b", *ESTIMATE_COLUMNS], correlation),
-        "plane_methods.csv": (["scale", "a", "b", *TEST_COLUMNS, "better"], methods),
+        "plane": (header, positions),
+        "plane_listeners": (["listener", "system", "tc", "sd", "correlation"], listeners),
+        "plane_correlation": (["a", "b", *ESTIMATE_COLUMNS], correlation),
+        "plane_methods": (["scale", "a", "b", *TEST_COLUMNS, "better"], methods),
     }

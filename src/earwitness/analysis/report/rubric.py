@@ -10,7 +10,6 @@ from earwitness.analysis.report.wording import (
     MAX_LISTED_NAMES,
     TEST_COLUMNS,
     UNBOUNDED,
-    Row,
     TableContent,
     any_defined,
     count_text,
@@ -301,34 +300,25 @@ def _correlation_headlines(rubric: RubricResults) -> Iterator[str]:
 
 
 def rubric_tables(results: Results) -> dict[str, TableContent]:
-    """Return CSV tables by file name."""
-    return {
-        "correlations.csv": _correlations_csv(results),
-        "faults.csv": _faults_csv(results),
-        "without_faults.csv": _alternatives_csv(results),
-    }
-
-
-def _correlations_csv(results: Results) -> TableContent:
-    rows = [
+    """Return CSV tables by name."""
+    correlations = [
         [correlation.a, correlation.b, name, *estimate_cells(getattr(correlation, name))]
         for correlation in (results.rubric.correlations if results.rubric else ())
         for name in ("pearson", "spearman", "within")
     ]
-    return ["a", "b", "name", *ESTIMATE_COLUMNS], rows
-
-
-def _faults_csv(results: Results) -> TableContent:
-    header = ["kind", "item", "system", "listener", "scale", "told", "done", "where"]
-    return header, [[getattr(fault, name) for name in header] for fault in results.faults]
-
-
-def _alternatives_csv(results: Results) -> TableContent:
-    rows: list[Row] = []
-    for one in results.alternatives:
-        pair = [one.value, one.a, one.b]
-        rows.append([*pair, one.alternative, "all", *tested_cells(one.every), one.items])
-        rows.append(
-            [*pair, one.alternative, "alternative", *tested_cells(one.rest), one.rest_items]
+    columns = ["kind", "item", "system", "listener", "scale", "told", "done", "where"]
+    faults = [[getattr(fault, name) for name in columns] for fault in results.faults]
+    alternatives = [
+        [one.value, one.a, one.b, one.alternative, rows, *tested_cells(test), items]
+        for one in results.alternatives
+        for rows, test, items in (
+            ("all", one.every, one.items),
+            ("alternative", one.rest, one.rest_items),
         )
-    return ["scale", "a", "b", "alternative", "rows", *TEST_COLUMNS, "items"], rows
+    ]
+    header = ["scale", "a", "b", "alternative", "rows", *TEST_COLUMNS, "items"]
+    return {
+        "correlations": (["a", "b", "name", *ESTIMATE_COLUMNS], correlations),
+        "faults": (columns, faults),
+        "without_faults": (header, alternatives),
+    }

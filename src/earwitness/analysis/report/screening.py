@@ -284,7 +284,7 @@ def _system_order(
 
 
 def screening_tables(results: Results) -> dict[str, TableContent]:
-    """Return CSV tables by file name."""
+    """Return CSV tables by name."""
     rows = [
         [
             verdict.listener,
@@ -297,4 +297,4 @@ def screening_tables(results: Results) -> dict[str, TableContent]:
         for verdict in results.screened
     ]
     header = ["listener", "rule", "scale", "session", "figures", "kept"]
-    return {"screening.csv": (header, rows)}
+    return {"screening": (header, rows)}

@@ -8,8 +8,9 @@ from math import isnan
 from typing import Any
 
 from earwitness.analysis.plan import MIXED_MODEL, NO_CORRECTION, WILCOXON
-from earwitness.analysis.results import DifferenceTest, Results
-from earwitness.core import Estimate, Value
+from earwitness.analysis.results import DifferenceTest, Equivalence, Results
+from earwitness.core import Contrast, Estimate, Value
+from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, p_value
 from earwitness.report.sentences import INTERVALS_AGREE_CLAUSE
 from earwitness.stats.means import ITEM_ADJUSTED, ITEM_T
 
@@ -221,9 +222,30 @@ def estimate_cells(estimate: Estimate | None) -> Row:
     return [getattr(estimate, name) if estimate else "" for name in ESTIMATE_COLUMNS]
 
 
-def tested_cells(test: DifferenceTest) -> Row:
+Tested = Contrast | DifferenceTest | Equivalence
+
+
+def tested_cells(test: Tested) -> Row:
     """Return the cells of a tested difference."""
     return [*estimate_cells(test.difference), test.p, test.p_corrected]
+
+
+def difference_cells(results: Results, test: Tested, value: Value) -> list[str]:
+    """Return a difference with n, p and corrected p, below ``difference_headings``."""
+    figure = f"{cell(test.difference, value)} n {test.difference.n:,}"
+    corrected = [p_value(test.p_corrected)] * len(corrected_headings(results))
+    return [figure, p_value(test.p), *corrected]
+
+
+def difference_headings(results: Results, name: str = "difference") -> list[str]:
+    """Return the headings of a difference and its test."""
+    return [name, "p", *corrected_headings(results)]
+
+
+def corrected_headings(results: Results) -> list[str]:
+    """Return the heading of corrected p; none without a correction."""
+    heading = CORRECTED_P_HEADINGS.get(results.plan.correction)
+    return [heading] if heading else []
 
 
 def yes_or_no(value: bool) -> str:
