@@ -30,7 +30,7 @@ from earwitness.report.numbers import (
 )
 from earwitness.report.paper import PaperCell, PaperColumn, PaperRow, PaperTable
 from earwitness.report.parts import Curve, Lines, Part, Report, Section, Table
-from earwitness.report.sentences import join_names, summary_section
+from earwitness.report.sentences import input_lines, join_names, summary_section
 
 SIMULATED_MARK = "(simulated data)"
 SIMULATED_NOTE = "Simulated data"
@@ -621,8 +621,7 @@ def _provenance_lines(result: ReferencesExperiment) -> Iterator[str]:
     yield f"{_sizes_sentence(replace(result, simulated=''))}; {orders}"
     yield f"confidence intervals: {100 * result.level:.4g} %"
     yield f"signature: {result.signature}"
-    for entry in result.inputs:
-        yield f"input: {entry.name} ({entry.bytes:,} bytes, sha256 {entry.sha256})"
+    yield from input_lines(result.inputs)
     yield from (f"note: {note}" for note in result.notes)
 
 

@@ -38,7 +38,13 @@ from earwitness.metaeval.significance import DIFFERENCE_TOLERANCE
 from earwitness.report.numbers import cell, interval, number, p_phrase
 from earwitness.report.paper import PaperColumn, PaperRow, PaperTable, paper_rows
 from earwitness.report.parts import Lines, Matrix, Quote, Report, Section
-from earwitness.report.sentences import first_notes, join_names, summary_section
+from earwitness.report.sentences import (
+    first_notes,
+    input_lines,
+    join_names,
+    note_lines,
+    summary_section,
+)
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL
 
 # --- Summary and cautions ------------------------------------------------------------------------
@@ -426,10 +432,8 @@ def _provenance_lines(concordance: Concordance) -> Iterator[str]:
         yield f"ratings: {AGGREGATE_PHRASES[concordance.aggregate]}"
     yield f"signature: {concordance.signature}"
     yield from (f"scores: {entry}" for entry in concordance.signatures)
-    for entry in concordance.inputs:
-        yield f"input: {entry.name} ({entry.bytes:,} bytes, sha256 {entry.sha256})"
-    first = first_notes(concordance.notes)
-    yield from (f"note: {entry}" for entry in concordance.notes if entry not in first)
+    yield from input_lines(concordance.inputs)
+    yield from note_lines(concordance.notes)
 
 
 # --- Table for a paper ---------------------------------------------------------------------------

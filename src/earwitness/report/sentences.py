@@ -8,7 +8,7 @@ from math import ceil, floor, isclose, isnan, log2
 from textwrap import TextWrapper
 from typing import NamedTuple
 
-from earwitness.core import Contrast
+from earwitness.core import Contrast, Input
 from earwitness.report.numbers import MINUS, cell, number, p_phrase
 from earwitness.report.parts import Lines, Matrix, Section
 from earwitness.report.tables import Verdict, find_contrast, is_tested, negate, verdict
@@ -25,6 +25,17 @@ def first_notes(notes: Iterable[str]) -> list[str]:
     """Return the notes that stand before the numbers of a report."""
     marks = UNUSED_VOTES_NOTE, SIGNS_NOTE, TIMES_NOTE
     return [note for note in notes if note.startswith(marks)]
+
+
+def note_lines(notes: Sequence[str]) -> list[str]:
+    """Return the other notes as lines of the provenance."""
+    first = first_notes(notes)
+    return [f"note: {note}" for note in notes if note not in first]
+
+
+def input_lines(inputs: Iterable[Input]) -> list[str]:
+    """Return the lines of the provenance on input files."""
+    return [f"input: {file.name} ({file.bytes:,} bytes, sha256 {file.sha256})" for file in inputs]
 
 
 # --- Leading systems -----------------------------------------------------------------------------

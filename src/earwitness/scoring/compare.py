@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from earwitness.core import Contrast, Estimate, Map, OnError, Progress, Value, no_progress
 from earwitness.engines.local import in_process
-from earwitness.errors import UsageError, nearest
+from earwitness.errors import UsageError
 from earwitness.metric_set import MetricChoice, MetricSet
 from earwitness.scoring.assembly import Request, assemble_scores, listed, slicings_of
 from earwitness.scoring.collectors import GroupScores, SampleRows
-from earwitness.scoring.results import Comparison, GroupContrasts, SampleValues
+from earwitness.scoring.results import Comparison, GroupContrasts, SampleValues, find_values
 from earwitness.scoring.score import Place, check, refuse_separation, sources
 from earwitness.scoring.setup import set_up
 from earwitness.scoring.tally import SystemScores
@@ -301,15 +301,11 @@ def _groups(
 ) -> Iterator[GroupContrasts]:
     """Yield contrasts within the groups of every field, on the common items of all systems."""
     for name, groups in fields.sorted_groups():
-        comparable = [
-            (label, PairedSystemScores(plan, tally.systems, common)) for label, tally in groups
-        ]
-        comparable = [
-            (label, paired) for label, paired in comparable if paired.items and paired.pairs
-        ]
-        contrasts_by_group = _corrected([paired for _, paired in comparable], plan.chosen, alpha)
-        for (label, paired), contrasts in zip(comparable, contrasts_by_group, strict=True):
-            yield GroupContrasts(name, label, paired.items, contrasts)
+        scores = {label: PairedSystemScores(plan, tally.systems, common) for label, tally in groups}
+        comparable = {label: own for label, own in scores.items() if own.items and own.pairs}
+        contrasts_by_group = _corrected([*comparable.values()], plan.chosen, alpha)
+        for (label, own), contrasts in zip(comparable.items(), contrasts_by_group, strict=True):
+            yield GroupContrasts(name, label, own.items, contrasts)
 
 
 def _corrected(
@@ -332,7 +328,8 @@ def _corrected(
         for (place, (a, b), estimates, p), fixed in zip(tested, corrected, strict=True):
             difference = widen_interval(estimates[index], level)
             difference = agree_with_test(difference, fixed, alpha)
-            better = _better(value, difference.value, a, b) if fixed < alpha else ""
+            is_first = (difference.value > 0) == (value.best == "high")
+            better = (a if is_first else b) if fixed < alpha else ""
             contrast = Contrast(value.name, a, b, difference, float(p[index]), fixed, better)
             answers[place].append(contrast)
     return [tuple(contrasts) for contrasts in answers]
@@ -340,28 +337,15 @@ def _corrected(
 
 def _chosen(families: MetricSet, names: Sequence[str] | str | None) -> list[Value]:
     by_name = {value.name: value for value in families.values}
-    names = [names] if isinstance(names, str) else names
-    names = [full for name in names or () for full in _variants(name, by_name)]
-    for name in names:
-        if name not in by_name:
-            raise UsageError(f'unknown value "{name}" — {nearest(name, by_name)}')
+    chosen = find_values(families.values, names)
+    for name in chosen:
         if by_name[name].best == "none":
             raise UsageError(
                 f'"{name}" has no better direction (high or low) — choose another value'
             )
-    return [by_name[name] for name in dict.fromkeys(names or families.headlines)]
-
-
-def _variants(name: str, names: Iterable[str]) -> list[str]:
-    """Return all variants of a value that was scored with several parameters."""
-    variants = [full for full in names if full.partition("@")[0] == name]
-    return variants or [name]
+    return [by_name[name] for name in chosen or families.headlines]
 
 
 def _countable(difference: Estimate, p: float, alpha: float) -> float:
     """Return p, or NaN if there are too few items for any p below alpha."""
     return p if 2.0 ** (1 - difference.n) < alpha else float("nan")
-
-
-def _better(value: Value, difference: float, a: str, b: str) -> str:
-    return a if (difference > 0) == (value.best == "high") else b

@@ -38,8 +38,10 @@ from earwitness.report.sentences import (
     finding_sentences,
     first_notes,
     flips_limit,
+    input_lines,
     join_names,
     leaders,
+    note_lines,
     summary_section,
 )
 from earwitness.report.tables import better_system, is_tested, rank_systems
@@ -121,7 +123,8 @@ def result_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
         yield Section("Results", tuple(_leading(scores, shown)), place="pictures")
         yield Section("All values", tuple(score_tables(scores)), folded=len(scores.families) > 1)
     elif scores.people is not None:
-        yield Section("All values", tuple(_ceiling_tables(scores, scores.people)))
+        columns = {PEOPLE_SERIES: scores.people.ceiling, **scores.people.annotators}
+        yield Section("All values", tuple(_value_tables(scores, columns)))
     if scores.sweeps and scores.systems:
         yield Section("Curves", tuple(_curves(scores)))
     for part in scores.parts:
@@ -143,7 +146,12 @@ def case_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
         values = [scores.values[name] for name in shown]
         yield from TASKS[scores.task].example_sections(scores.shown, values, _worst_systems(scores))
     if any(example.alignments for example in scores.shown):
-        yield Section("Words", tuple(_alignments(scores)), _alignment_text(scores))
+        blocks = tuple(
+            WordBlock(f"{example.item}, {system}", alignments)
+            for example in scores.shown
+            for system, alignments in example.alignments.items()
+        )
+        yield Section("Words", blocks, _alignment_text(scores))
     for what, left in (("skipped", scores.skipped), ("scored as empty", scores.emptied)):
         if left:
             yield Section(what.capitalize(), (left_lines(what, left),))
@@ -159,25 +167,11 @@ def _leading(scores: Scores, shown: Sequence[str]) -> Iterator[Intervals]:
 
 def score_tables(scores: Scores) -> list[Table]:
     """Return one table per metric, with one row per value and one column per system."""
-    return [
-        Table(
-            family,
-            ("", *scores.systems),
-            (
-                (
-                    "n",
-                    *(count_with_undefined(own[values[0].name]) for own in scores.systems.values()),
-                ),
-                *(_row(value, list(scores.systems.values()), values[0]) for value in values),
-            ),
-        )
-        for family, values in scores.families.items()
-    ]
+    return list(_value_tables(scores, scores.systems))
 
 
-def _ceiling_tables(scores: Scores, people: AnnotatorScores) -> Iterator[Table]:
-    """Yield one table per metric without systems: one row per value, one column per annotator."""
-    columns = {PEOPLE_SERIES: people.ceiling, **people.annotators}
+def _value_tables(scores: Scores, columns: Mapping[str, Estimates]) -> Iterator[Table]:
+    """Yield one table per metric: one row per value, one column per system or annotator."""
     for family, values in scores.families.items():
         counts = ("n", *(count_with_undefined(own[values[0].name]) for own in columns.values()))
         rows = (_row(value, list(columns.values()), values[0]) for value in values)
@@ -315,12 +309,6 @@ def _item_row(
     return (item, *cells, str(sum(not isnan(x) for x in values.values())))
 
 
-def _alignments(scores: Scores) -> Iterator[WordBlock]:
-    for example in scores.shown:
-        for system, alignments in example.alignments.items():
-            yield WordBlock(f"{example.item}, {system}", alignments)
-
-
 def _alignment_text(scores: Scores) -> str:
     alignments = (chain(*example.alignments.values()) for example in scores.shown)
     pairs = [pair for alignment in chain(*alignments) for pair in alignment.pairs]
@@ -373,24 +361,22 @@ def _range(least: int, most: int) -> str:
 def provenance(scores: Scores, signature: str = "") -> list[str]:
     """Return signature, provenance and notes, one line each."""
     source = scores.provenance
-    level = _level(scores)
     counts = (
         f"{source.cases:,} scored, {source.skipped:,} skipped, {source.emptied:,} scored as empty"
     )
     estimates = [estimate for own in scores.systems.values() for estimate in own.values()]
     has_few = any(0 < estimate.n < MIN_CASES_FOR_INTERVAL for estimate in estimates)
     few = f", only with at least {MIN_CASES_FOR_INTERVAL} items" * has_few
-    lines = [
-        f"confidence intervals: {100 * level:.4g} %{few}; ↑ higher is better, ↓ lower is better",
+    percent = f"{100 * _level(scores):.4g} %"
+    return [
+        f"confidence intervals: {percent}{few}; ↑ higher is better, ↓ lower is better",
         f"signature: {signature or scores.signature}",
         f"made with: earwitness {source.version}, numpy {source.numpy}, seed {source.seed}",
         f"cases: {counts}",
+        *([f"references: {_range(*source.references)} per item"] * (source.references != (1, 1))),
+        *input_lines(source.inputs),
+        *note_lines(scores.notes),
     ]
-    if source.references != (1, 1):
-        lines.append(f"references: {_range(*source.references)} per item")
-    lines += [f"input: {i.name} ({i.bytes:,} bytes, sha256 {i.sha256})" for i in source.inputs]
-    first = first_notes(scores.notes)
-    return lines + [f"note: {note}" for note in scores.notes if note not in first]
 
 
 # --- Report of a comparison ----------------------------------------------------------------------

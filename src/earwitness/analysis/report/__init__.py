@@ -63,7 +63,9 @@ from earwitness.report.parts import Matrix, Quote, Report, Section
 from earwitness.report.sentences import (
     Topic,
     first_notes,
+    input_lines,
     join_names,
+    note_lines,
     shorten_topics,
     summary_section,
 )
@@ -176,10 +178,8 @@ def _provenance(results: Results) -> Iterator[str]:
         yield f"signature: {results.signature}"
     if results.study:
         yield f"study: {results.study}"
-    for file in results.inputs:
-        yield f"input: {file.name} ({file.bytes:,} bytes, sha256 {file.sha256})"
-    first = first_notes(results.notes)
-    yield from (f"note: {note}" for note in results.notes if note not in first)
+    yield from input_lines(results.inputs)
+    yield from note_lines(results.notes)
     for scale in results.scales:
         yield from (f"note: {scale.value.name}: {note}" for note in scale.notes)
 
