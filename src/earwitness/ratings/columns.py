@@ -146,11 +146,22 @@ def read_column(
         if isinstance(value, Fault) and not isinstance(cell, Fault)
     }
     if faults:
-        rows = zip(table.lines, cells, strict=True)
-        table.wrong.add((line, faults[cell]) for line, cell in rows if cell in faults)
+        tell_cells(table, cells, faults)
     if all(cell is value for cell, value in parsed.items()):
         return cells  # type: ignore[return-value]
     return [parsed[cell] for cell in cells]  # type: ignore[misc]
+
+
+def tell_cells(table: InputTable, cells: Sequence[Any], faults: Mapping[Any, Fault]) -> None:
+    """Add the faults of cells to a table, each with its line."""
+    rows = zip(table.lines, cells, strict=True)
+    table.wrong.add((line, faults[cell]) for line, cell in rows if cell in faults)
+
+
+def refuse_header(table: InputTable, *fault: str) -> None:
+    """Raise InputError with all faults of a table, and one more of its column names."""
+    table.tell(HEADER_LINE, *fault)
+    table.wrong.refuse()
 
 
 def tell_unknown_names(
@@ -166,8 +177,7 @@ def tell_unknown_names(
     faults = {
         name: Fault(where, f"unknown {role} {show(name)}", near.get(name, "")) for name in strange
     }
-    rows = zip(table.lines, cells, strict=True)
-    table.wrong.add((line, faults[name]) for line, name in rows if name in faults)
+    tell_cells(table, cells, faults)
 
 
 def match_known_names(
@@ -211,8 +221,7 @@ def divide_samples(
         first = f"no sample name matches the pattern {pattern.text}, e.g. {show_cell(cells[0])}"
         table.tell(table.lines[0], where, first, remedy)
         table.wrong.refuse()
-    rows = zip(table.lines, cells, strict=True)
-    table.wrong.add((line, bad[cell]) for line, cell in rows if cell in bad)
+    tell_cells(table, cells, bad)
     if several := sorted(sample for sample, way in divisions.items() if way.several):
         best = ", ".join(
             f"{name} {show(part)}" for name, part in divisions[several[0]].parts.items()
@@ -358,10 +367,15 @@ class ColumnOptions:
             for name in named:
                 if named.count(name) > 1:
                     raise UsageError(f'{what}: "{name}" is named twice — name it once')
-        if self.scales and (both := sorted({*LONG_TABLE_ROLES} & {*self.columns, *self.constants})):
+        if self.scales and (both := sorted({*LONG_TABLE_ROLES} & self.said)):
             raise UsageError(
                 f"{both[0]}: cannot be combined with scales in separate columns — remove either"
             )
+
+    @property
+    def said(self) -> set[str]:
+        """Roles that have a column or a constant set by the user."""
+        return {*self.columns, *self.constants}
 
     @property
     def wanted(self) -> list[str]:
@@ -425,7 +439,7 @@ class ColumnLayout:
 def lay_out(table: InputTable, options: ColumnOptions) -> ColumnLayout:
     """Return the columns of all roles; faults are added to the table."""
     named = {role: options.name_of(role) for role in options.roles}
-    if RATERS_ROLE in named and RATERS_ROLE not in {*options.columns, *options.constants}:
+    if RATERS_ROLE in named and RATERS_ROLE not in options.said:
         named[RATERS_ROLE] = next((name for name in RATERS_COLUMNS if name in table.names), "")
     if options.scales:
         named = {role: name for role, name in named.items() if role not in LONG_TABLE_ROLES}

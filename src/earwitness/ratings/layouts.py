@@ -19,6 +19,8 @@ from earwitness.ratings.columns import (
     UNDEFINED_WORDS,
     ColumnOptions,
     read_plain_numbers,
+    refuse_header,
+    tell_cells,
 )
 from earwitness.ratings.names import Pattern
 
@@ -26,6 +28,9 @@ from earwitness.ratings.names import Pattern
 # A layout is recognized by its columns, in any case. It names the columns of roles, and constants
 # for roles without a column; options of the user replace both. Tables with several ratings per row
 # are reshaped to one rating per row.
+
+
+Reading = tuple[InputTable, ColumnOptions]  # a table, and the options for reading it
 
 
 @dataclass(frozen=True)
@@ -45,10 +50,10 @@ class ToolLayout:
     sample: str = ""
     pattern: str = ""
     lacks: tuple[str, ...] = ()
-    reshape: Callable[[InputTable, ColumnOptions], tuple[InputTable, ColumnOptions]] | None = None
+    reshape: Callable[[InputTable, ColumnOptions], Reading] | None = None
 
 
-def recognize_layout(table: InputTable, options: ColumnOptions) -> tuple[InputTable, ColumnOptions]:
+def recognize_layout(table: InputTable, options: ColumnOptions) -> Reading:
     """Return a table and options for reading it, if its layout is that of another tool.
 
     The name of the layout is noted, and is part of the message if the table cannot be read.
@@ -73,13 +78,13 @@ def recognize_layout(table: InputTable, options: ColumnOptions) -> tuple[InputTa
 
 def _apply_layout(
     layout: ToolLayout, table: InputTable, options: ColumnOptions, written: Mapping[str, str]
-) -> tuple[InputTable, ColumnOptions]:
+) -> Reading:
     _name_layout(table, layout.name)
     named = {*options.columns.values(), *options.apart, options.column}
     for mark in {*layout.marks, *layout.columns.values(), layout.sample} - {*table.names}:
         if mark in written and written[mark] not in named:
             table.rename(written[mark], mark)
-    said = {*options.columns, *options.constants, *_places(options)}
+    said = {*options.said, *_places(options)}
     said |= {*LONG_TABLE_ROLES} if options.scales else set()
     columns = {
         role: name
@@ -135,10 +140,8 @@ def _long_table(
     )
 
 
-def _name_scale(
-    table: InputTable, options: ColumnOptions, scale: str
-) -> tuple[InputTable, ColumnOptions]:
-    if "scale" in {*options.columns, *options.constants, *table.names}:
+def _name_scale(table: InputTable, options: ColumnOptions, scale: str) -> Reading:
+    if "scale" in {*options.said, *table.names}:
         return table, options
     table.notes.append(f"the scale is called {scale}; use --given scale=NAME to change this")
     return table, replace(options, constants={**options.constants, "scale": scale})
@@ -149,26 +152,25 @@ def _name_scale(
 # session_test_id and session_uuid, which older versions do not write.
 
 
-def _choose_listener(table: InputTable, options: ColumnOptions) -> tuple[InputTable, ColumnOptions]:
+def _choose_listener(table: InputTable, options: ColumnOptions) -> Reading:
     """Use the only column of the questionnaire as listener if there is no session_uuid."""
     names = [name.casefold() for name in table.names]
-    if "listener" in {*options.columns, *options.constants} or "session_test_id" not in names:
+    if "listener" in options.said or "session_test_id" not in names:
         return table, options
     asked = table.names[names.index("session_test_id") + 1 : names.index("trial_id")]
     if len(asked) == 1:
         return table, replace(options, columns={**options.columns, "listener": asked[0]})
-    table.tell(
-        HEADER_LINE,
+    refuse_header(
+        table,
         "listener",
         "this version of webMUSHRA wrote no session_uuid",
         f"use --column listener=NAME with a column of the questionnaire: "
         f"{', '.join(map(show, asked)) or 'none found'}",
     )
-    table.wrong.refuse()
     return table, options
 
 
-def _split_bs1116(table: InputTable, options: ColumnOptions) -> tuple[InputTable, ColumnOptions]:
+def _split_bs1116(table: InputTable, options: ColumnOptions) -> Reading:
     """Return the ratings of the hidden reference and of the object in separate rows."""
     table, options = _choose_listener(table, options)
     sides = [
@@ -183,7 +185,7 @@ def _split_bs1116(table: InputTable, options: ColumnOptions) -> tuple[InputTable
 CHOICE_VALUES = {"correct": "-1", "incorrect": "1", "undecided": "0", "unknown": ""}
 
 
-def _read_choices(table: InputTable, options: ColumnOptions) -> tuple[InputTable, ColumnOptions]:
+def _read_choices(table: InputTable, options: ColumnOptions) -> Reading:
     """Return choices as numbers: −1 if the reference was chosen, 1 if the other was.
 
     The scale is that of the kind to which ``study import`` converts the page.
@@ -191,20 +193,16 @@ def _read_choices(table: InputTable, options: ColumnOptions) -> tuple[InputTable
     table, options = _choose_listener(table, options)
     answers = _texts(table, "choice_answer")
     message = f"must be {', '.join(CHOICE_VALUES)}, got "
-    table.wrong.add(
-        (line, Fault("choice_answer", message + show(answer)))
-        for line, answer in zip(table.lines, answers, strict=True)
-        if answer not in CHOICE_VALUES
-    )
+    unknown = {*answers} - {*CHOICE_VALUES}
+    faults = {answer: Fault("choice_answer", message + show(answer)) for answer in unknown}
+    tell_cells(table, answers, faults)
     table.wrong.refuse()
     rows = [(number, (CHOICE_VALUES[answer],)) for number, answer in enumerate(answers)]
     scale = "PREFERENCE" if "undecided" in answers else "BETTER"
     return _name_scale(_long_table(table, ["value"], rows), options, scale)
 
 
-def _keep_mushra_rows(
-    table: InputTable, options: ColumnOptions
-) -> tuple[InputTable, ColumnOptions]:
+def _keep_mushra_rows(table: InputTable, options: ColumnOptions) -> Reading:
     """Return the rows of MUSHRA trials of pymushra results, which may have trials of any type."""
     if "wm_type" not in table.names:
         return table, options
@@ -214,16 +212,13 @@ def _keep_mushra_rows(
         return table, options
     if "mushra" not in types:
         message = f"only MUSHRA trials are read, found {', '.join(map(show, others))}"
-        table.tell(HEADER_LINE, "wm_type", message)
-        table.wrong.refuse()
+        refuse_header(table, "wm_type", message)
     table.notes.append(f"trials of other types are ignored: {', '.join(map(show, others))}")
     rows = [(number, ()) for number, kind in enumerate(types) if kind == "mushra"]
     return _long_table(table, [], rows), options
 
 
-def _read_likert_scales(
-    table: InputTable, options: ColumnOptions
-) -> tuple[InputTable, ColumnOptions]:
+def _read_likert_scales(table: InputTable, options: ColumnOptions) -> Reading:
     """Read several Likert scales per stimulus, one per column."""
     table, options = _choose_listener(table, options)
     scales = [name for name in table.names if re.fullmatch(r"stimuli_rating\d+", name)]
@@ -240,13 +235,12 @@ WEBMUSHRA_TRIAL = {"item": "trial_id", "listener": "session_uuid"}
 P808_SCALES = {f"MOS_{name}": name for name in ("SIG", "BAK", "OVRL")}
 
 
-def _read_p808_means(table: InputTable, options: ColumnOptions) -> tuple[InputTable, ColumnOptions]:
+def _read_p808_means(table: InputTable, options: ColumnOptions) -> Reading:
     """Read means per clip; votes in the columns vote_1, vote_2, … do not name workers."""
     if not options.means:
         message = "votes per clip do not name the workers"
         remedy = "use the file ..._all_votes_per_clip.csv, or --means to analyse means over clips"
-        table.tell(HEADER_LINE, "listener", message, remedy)
-        table.wrong.refuse()
+        refuse_header(table, "listener", message, remedy)
     scales = [name for name in table.names if re.fullmatch(r"(MOS|DMOS|CMOS)(_\w+)?", name)]
     sample = "short_file_name" if "short_file_name" in table.names else "file_url"
     pattern = options.pattern
@@ -258,12 +252,9 @@ def _read_p808_means(table: InputTable, options: ColumnOptions) -> tuple[InputTa
     )
 
 
-def _refuse_conditions(
-    table: InputTable, options: ColumnOptions
-) -> tuple[InputTable, ColumnOptions]:
+def _refuse_conditions(table: InputTable, options: ColumnOptions) -> Reading:
     message = "votes per condition have no clips, over which intervals could be computed"
-    table.tell(HEADER_LINE, "item", message, "use the file ..._all_votes_per_clip.csv")
-    table.wrong.refuse()
+    refuse_header(table, "item", message, "use the file ..._all_votes_per_clip.csv")
     return table, options
 
 
@@ -374,14 +365,13 @@ def _is_bvcc(table: InputTable) -> bool:
     return len(names) == len(BVCC_COLUMNS) and bool(BVCC_FILE.fullmatch(names[1]))
 
 
-def _read_bvcc(table: InputTable, options: ColumnOptions) -> tuple[InputTable, ColumnOptions]:
+def _read_bvcc(table: InputTable, options: ColumnOptions) -> Reading:
     is_list = len(table.names) == len(BVCC_MEAN_COLUMNS)
     _name_layout(table, f"ratings of the VoiceMOS Challenge ({'means' if is_list else 'BVCC'})")
     columns = [[name, *_texts(table, name)] for name in table.names]
     if is_list and not options.means:
         message = "the list has means over listeners"
-        table.tell(HEADER_LINE, "listener", message, "use --means, or the file TRAINSET")
-        table.wrong.refuse()
+        refuse_header(table, "listener", message, "use --means, or the file TRAINSET")
     if not is_list:
         columns[-1] = [_bvcc_listener(cell) for cell in columns[-1]]
     names = [*(BVCC_MEAN_COLUMNS if is_list else BVCC_COLUMNS)]
@@ -417,7 +407,7 @@ AUDIO_ENDING = re.compile(r"\.(wav|flac|mp3|ogg|opus)", re.IGNORECASE)
 
 def _match_synonyms(table: InputTable, options: ColumnOptions) -> ColumnOptions:
     """Return options with columns that have other usual names, each with a note."""
-    said = {*options.columns, *options.constants, *_places(options)}
+    said = {*options.said, *_places(options)}
     said |= {"listener"} if options.means else set()
     found: dict[str, str] = {}
     for role, names in ROLE_SYNONYMS.items():
@@ -434,7 +424,7 @@ def _match_synonyms(table: InputTable, options: ColumnOptions) -> ColumnOptions:
 
 def _match_samples(table: InputTable, options: ColumnOptions) -> ColumnOptions:
     """Return options for a column of file names: items if systems have their own column."""
-    said = {*options.columns, *options.constants, *_places(options), *table.names}
+    said = {*options.said, *_places(options), *table.names}
     own = next((name for name in SAMPLE_COLUMNS if name in table.names), "")
     if not own and "item" not in said and _names_first_column(table):
         own = SAMPLE_COLUMNS[0]
@@ -495,7 +485,7 @@ def _free_columns(table: InputTable, options: ColumnOptions) -> list[str]:
 
 def _listener_columns(table: InputTable, options: ColumnOptions) -> list[str]:
     """Return the columns of a matrix: numbered names such as subject_1, and no known scales."""
-    said = {*options.columns, *options.constants, *table.names}
+    said = {*options.said, *table.names}
     if "listener" in said or "value" in said or options.means or options.scales:
         return []
     free = _free_columns(table, options)
@@ -518,15 +508,12 @@ def _votes(table: InputTable, name: str) -> list[str]:
     return ["" if text.lower() in UNDEFINED_WORDS else text for text in _texts(table, name)]
 
 
-def _read_matrix(
-    table: InputTable, options: ColumnOptions, listeners: Sequence[str]
-) -> tuple[InputTable, ColumnOptions]:
+def _read_matrix(table: InputTable, options: ColumnOptions, listeners: Sequence[str]) -> Reading:
     """Return one row per vote; empty cells were not asked for."""
     _name_layout(table, "a matrix with one column per listener")
     if len(listeners) < MIN_LISTENER_COLUMNS:
         message = "a matrix needs at least two columns of numbers, one per listener"
-        table.tell(HEADER_LINE, "", message)
-        table.wrong.refuse()
+        refuse_header(table, "", message)
     columns = [(_known_listener(name, options), _votes(table, name)) for name in listeners]
     rows = [
         (number, (listener, votes[number]))

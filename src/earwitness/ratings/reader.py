@@ -41,6 +41,8 @@ from earwitness.ratings.columns import (
     read_name,
     read_optional_name,
     read_plain_numbers,
+    refuse_header,
+    tell_cells,
     tell_unknown_names,
     whole_number_reader,
 )
@@ -120,15 +122,9 @@ def _tell_dimensions(table: InputTable, rubric: Rubric, lacking: list[str]) -> N
 @cache
 def spellings(name: str) -> Mapping[str, str]:
     """Return dimensions and the total by all their spellings."""
-    return dict(_spelling_pairs(name))
-
-
-def _spelling_pairs(name: str) -> Iterator[tuple[str, str]]:
-    for language in LANGUAGES:
-        for dimension in read_rubric(name, language).dimensions:
-            yield fold_name(dimension.shown), dimension.name
-            yield fold_name(dimension.name), dimension.name
-    yield TOTAL, TOTAL
+    dimensions = [one for language in LANGUAGES for one in read_rubric(name, language).dimensions]
+    names = {fold_name(text): one.name for one in dimensions for text in (one.shown, one.name)}
+    return names | {TOTAL: TOTAL}
 
 
 def fold_name(text: str) -> str:
@@ -261,8 +257,7 @@ def _check_limits(
         return [MISSING_VALUE if pair in reasons else pair[1] for pair in pairs]
     bad = {pair: Fault(where, text, options.remedy) for pair, text in reasons.items()}
     if bad:
-        rows = zip(table.lines, pairs, strict=True)
-        table.wrong.add((line, bad[pair]) for line, pair in rows if pair in bad)
+        tell_cells(table, pairs, bad)
     return values
 
 
@@ -385,8 +380,7 @@ def _read_rows(
     table.wrong.refuse()
     rows = ParsedRatings(layout, table, file, options, parsed)
     if not rows.has_numbers:
-        table.tell(HEADER_LINE, "", nothing, f"fill in at least one {options.words.cell}")
-        table.wrong.refuse()
+        refuse_header(table, "", nothing, f"fill in at least one {options.words.cell}")
     return rows
 
 
