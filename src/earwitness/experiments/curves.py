@@ -20,7 +20,7 @@ from earwitness.experiments.people_orders import (
 )
 from earwitness.experiments.reader import ExperimentData, Judgements
 from earwitness.metaeval.coefficients import ScoreRatingSample, compute_coefficients
-from earwitness.metaeval.levels import cell_means, tie_rounded_means
+from earwitness.metaeval.levels import cell_means, mean_of_defined, tie_rounded_means
 from earwitness.metaeval.resampling import Interval, bootstrap_interval
 from earwitness.metaeval.settings import MIN_SIZES_FOR_INTERVAL, MIN_SYSTEMS_FOR_SYSTEM_LEVEL
 from earwitness.stats.arrays import Bools, Floats, Ints
@@ -144,12 +144,6 @@ def _mean_over_orders(means: Floats, index: Ints) -> Floats:
     np.add.at(shares, (index, np.arange(sizes)), 1.0)
     known = ~np.isnan(means)
     return ratio(np.where(known, means, 0) @ shares, known.astype(np.float64) @ shares)
-
-
-def mean_of_defined(values: Floats) -> Floats:
-    """Return the means over the first axis of the values that are defined."""
-    known = ~np.isnan(values)
-    return ratio(np.where(known, values, 0).sum(axis=0), known.sum(axis=0))
 
 
 # --- Correlations with judges --------------------------------------------------------------------

@@ -11,9 +11,9 @@ from earwitness.metaeval.levels import (
     StudyDraws,
     evaluate_draws,
     fit_item_effects,
+    mean_of_defined,
 )
 from earwitness.stats.arrays import Bools, Floats
-from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Codes
 
 # Systems are permuted in the ratings: the ratings of one system, on all items, are compared with
@@ -76,16 +76,10 @@ def chance_coefficients(
 def _without_missing(scores: Floats, people: Floats, level: str) -> ScoreRatingGrid:
     """Return the scores and ratings of cells that have both; means of incomplete systems."""
     is_known = ~np.isnan(scores) & ~np.isnan(people)
+    scores, people = (np.where(is_known, table, np.nan) for table in (scores, people))
     if level == "system" and not is_known.all():
-        count = is_known.sum(axis=1, keepdims=True).astype(np.float64)
-        scores, people = (
-            ratio(np.where(is_known, table, 0).sum(axis=1, keepdims=True), count)
-            for table in (scores, people)
-        )
-        is_known = count > 0
-    return ScoreRatingGrid(
-        np.where(is_known, scores, np.nan)[None], np.where(is_known, people, np.nan)
-    )
+        scores, people = (mean_of_defined(table, axis=1)[:, None] for table in (scores, people))
+    return ScoreRatingGrid(scores[None], people)
 
 
 def _permute_ratings(people: Floats, level: str, orders: Codes, columns: Codes) -> Floats:

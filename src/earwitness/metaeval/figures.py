@@ -28,6 +28,7 @@ from earwitness.metaeval.levels import (
     interval_half_widths,
     is_complete,
     is_connected,
+    mean_of_defined,
     subtract_item_effects,
 )
 from earwitness.metaeval.mapping import MAPPING_ORDERS, Accuracy, Fit, measure_accuracy
@@ -265,10 +266,7 @@ def estimate_figures(comparison: ScaleComparison) -> list[FigureEstimates]:
         names, grid = comparison.settings.coefficient_names(level), comparison.at_level(level).grid
         point = evaluate_grid(grid, level, names)
         ends = comparison.coefficient_interval(point.value, comparison.resampled(level), names)
-        for metric, metric_estimates in enumerate(estimates):
-            for row, name in enumerate(names):
-                estimate = make_estimate(point, ends, (row, metric), comparison, level)
-                metric_estimates.figures[Figure(level, name)] = estimate
+        _add_figures(estimates, point, ends, names, comparison, level)
         is_ranked = comparison.settings.coefficient == CALIBRATED_COEFFICIENT
         if level == "item" and (is_ranked or not comparison.calibration.reason):
             _add_refined_coefficient(comparison, CALIBRATED_COEFFICIENT, estimates)
@@ -302,6 +300,20 @@ def make_estimate(
     )
 
 
+def _add_figures(
+    estimates: list[FigureEstimates],
+    point: LevelValues,
+    ends: Interval,
+    names: list[str],
+    comparison: ScaleComparison,
+    level: str,
+) -> None:
+    for metric, metric_estimates in enumerate(estimates):
+        for row, name in enumerate(names):
+            estimate = make_estimate(point, ends, (row, metric), comparison, level)
+            metric_estimates.figures[Figure(level, name)] = estimate
+
+
 def _add_refined_coefficient(
     comparison: ScaleComparison, name: str, estimates: list[FigureEstimates]
 ) -> None:
@@ -309,10 +321,7 @@ def _add_refined_coefficient(
     figure = Figure(REFINED_LEVELS[name][0], name)
     point = comparison.evaluate(figure)
     ends = comparison.interval(figure, point)
-    for metric, metric_estimates in enumerate(estimates):
-        metric_estimates.figures[figure] = make_estimate(
-            point, ends, (0, metric), comparison, figure.level
-        )
+    _add_figures(estimates, point, ends, [name], comparison, figure.level)
 
 
 def _add_partial_coefficients(
@@ -337,10 +346,7 @@ def _add_partial_coefficients(
     rated = int((~np.isnan(comparison.grid.people)).sum())
     total = {"system": systems, "item": items, "global": rated}[level]
     point = LevelValues(values, n, total - n)
-    for metric, metric_estimates in enumerate(estimates):
-        for row, name in enumerate(PARTIAL_COEFFICIENTS):
-            estimate = make_estimate(point, ends, (row, metric), comparison, level)
-            metric_estimates.figures[Figure(level, name)] = estimate
+    _add_figures(estimates, point, ends, list(PARTIAL_COEFFICIENTS), comparison, level)
 
 
 def estimate_chance(comparison: ScaleComparison) -> dict[Figure, Estimate]:
@@ -486,9 +492,10 @@ def _system_points(comparison: ScaleComparison, votes: Votes) -> MappingPoints:
     """Return system means over the cells that the metric scores, with intervals over listeners."""
     people = comparison.grid.people
     is_known = ~np.isnan(comparison.table.scores) & ~np.isnan(people)
-    count = is_known.sum(axis=2).astype(np.float64)
-    scores = significance.ratio(np.where(is_known, comparison.table.scores, 0).sum(axis=2), count)
-    means = significance.ratio(np.where(is_known, people, 0).sum(axis=2), count)
+    scores, means = (
+        mean_of_defined(np.where(is_known, side, np.nan), axis=2)
+        for side in (comparison.table.scores, people)
+    )
     widths = np.empty_like(scores)
     for which, metric_known in group_by_known_cells(comparison.table.scores):
         widths[which] = interval_half_widths(votes, metric_known, 0.95)

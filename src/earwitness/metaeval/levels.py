@@ -290,10 +290,14 @@ def compare_paired_tables(
     coefficients = compute_coefficients(ScoreRatingSample(x, y, weights), names).reshape(
         len(names), tables, items
     )
-    defined = ~np.isnan(coefficients)
-    return ratio(
-        np.where(defined, coefficients, 0).sum(axis=2), defined.sum(axis=2).astype(np.float64)
-    )
+    return mean_of_defined(coefficients, axis=2)
+
+
+def mean_of_defined(values: Floats, axis: int = 0) -> Floats:
+    """Return the means over an axis of the values that are defined; NaN if none is."""
+    defined = ~np.isnan(values)
+    count = defined.sum(axis=axis).astype(np.float64)
+    return ratio(np.where(defined, values, 0).sum(axis=axis), count)
 
 
 LEVEL_FUNCTIONS = {"system": evaluate_systems, "item": evaluate_items, "global": evaluate_cells}

@@ -19,6 +19,7 @@ from earwitness.metaeval.levels import (
     cell_means,
     evaluate_draws,
     evaluate_grid,
+    mean_of_defined,
     subtract_item_effects,
     tie_rounded_means,
 )
@@ -151,11 +152,11 @@ def coefficients_at_counts(
         if count < total:
             subset = _evaluate_subsets(scores, votes, figure, unit, orders, count)
             results.append(
-                _centre_draws(mean_over_draws(subset), subset, 1 / (1 - count / total), name)
+                _centre_draws(mean_of_defined(subset), subset, 1 / (1 - count / total), name)
             )
             continue
         extrapolated = extrapolate_coefficient(
-            mean_over_draws(half), with_all, name, (total // 2, total, count)
+            mean_of_defined(half), with_all, name, (total // 2, total, count)
         )
         share = total // 2 / count / (1 - total // 2 / total)
         results.append(
@@ -167,7 +168,7 @@ def coefficients_at_counts(
 def _centre_draws(middle: Floats, draws: Floats, share: float, name: str) -> CoefficientsAtCount:
     """Return draws shifted to ``middle``, with their variance multiplied by ``share``."""
     on_scale = _to_scale(draws, name)
-    moved = _to_scale(middle, name) + (on_scale - mean_over_draws(on_scale)) * np.sqrt(share)
+    moved = _to_scale(middle, name) + (on_scale - mean_of_defined(on_scale)) * np.sqrt(share)
     return CoefficientsAtCount(middle, _from_scale(moved, name))
 
 
@@ -222,14 +223,6 @@ def _first_rater_means(votes: Votes, orders: Codes, count: int) -> Floats:
     if not np.array_equal(votes.values, np.rint(votes.values)):
         means = tie_rounded_means(means, np.abs(votes.values).max(initial=0))
     return means.reshape(len(orders), items, systems).swapaxes(1, 2)
-
-
-def mean_over_draws(draws: Floats) -> Floats:
-    """Return the mean over defined draws, by metric."""
-    is_defined = ~np.isnan(draws)
-    return ratio(
-        np.where(is_defined, draws, 0).sum(axis=0), is_defined.sum(axis=0).astype(np.float64)
-    )
 
 
 def sufficient_count(

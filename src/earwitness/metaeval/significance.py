@@ -20,6 +20,7 @@ from earwitness.metaeval.contributions import count_swapped_units, swap_contribu
 from earwitness.metaeval.levels import (
     ScoreRatingGrid,
     evaluate_grid,
+    mean_of_defined,
     tie_rounded_means,
 )
 from earwitness.metaeval.pairwise_accuracy import (
@@ -376,8 +377,7 @@ def _evaluate_items(metric_pairs: _MetricPairs, masks: Bools) -> Floats:
     if masks.shape[1] > 1:
         chosen = np.broadcast_to(masks.transpose(2, 0, 1), (len(is_known), *masks.shape[:2]))
         coefficients = _evaluate_swaps(scores, people, chosen, metric_pairs.name, is_known)
-        defined = ~np.isnan(coefficients)
-        return ratio(np.where(defined, coefficients, 0).sum(axis=1), defined.sum(axis=1) * 1.0)
+        return mean_of_defined(coefficients, axis=1)
     # Whole items are swapped, and with them their coefficients.
     coefficients = _evaluate_swaps(
         scores,
