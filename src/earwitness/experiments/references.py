@@ -330,15 +330,16 @@ class _Points:
             for human, found in summary.correlations.items():
                 for row, name in enumerate(names):
                     for place, size in enumerate(self.sizes[isolated]):
+                        mean = float(found.mean[row, place])
                         yield CorrelationPoint(
                             self.data.names[number],
                             name,
                             size,
                             Condition(human, isolated),
-                            float(found.mean[row, place]),
+                            mean,
                             {
                                 source: Estimate(
-                                    float(found.mean[row, place]),
+                                    mean,
                                     float(found.intervals[source].low[row, place]),
                                     float(found.intervals[source].high[row, place]),
                                     self.level,

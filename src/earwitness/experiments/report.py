@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from math import inf, isnan, nan
 
 from earwitness.core import Estimate, Value
@@ -31,6 +32,7 @@ from earwitness.report.numbers import (
 from earwitness.report.paper import PaperCell, PaperColumn, PaperRow, PaperTable
 from earwitness.report.parts import Curve, Lines, Part, Report, Section, Table
 from earwitness.report.sentences import input_lines, join_names, summary_section
+from earwitness.report.tables import negate
 
 SIMULATED_MARK = "(simulated data)"
 SIMULATED_NOTE = "Simulated data"
@@ -220,9 +222,7 @@ def _test_sentences(result: ReferencesExperiment) -> Iterator[str]:
         difference, (high, low) = test.difference, (test.first, test.second)
         if difference.value < 0:
             high, low = low, high
-            difference = replace(
-                difference, value=-difference.value, low=-difference.high, high=-difference.low
-            )
+            difference = negate(difference)
         yield (
             f"{high} correlates significantly more with the judges than {low} ({scale.name} "
             f"differs by {cell(difference, scale)}, {p_phrase(test.decisive_p)}, {setting})"
@@ -355,11 +355,7 @@ def _value_curve(result: ReferencesExperiment, value: Value, *, isolated: bool) 
 
 def _correlation_section(result: ReferencesExperiment) -> Iterator[Section]:
     """Yield the figure of correlations: a panel per coefficient and condition."""
-    curves = [
-        _correlation_curve(result, coefficient, condition)
-        for coefficient in result.coefficients
-        for condition in result.conditions
-    ]
+    curves = [_correlation_curve(result, *panel) for panel in _panels(result)]
     if curves:
         compact = len(curves) > 1
         source = _band_source(result.correlations, BAND_SOURCES)
@@ -465,29 +461,37 @@ def _largest_section(result: ReferencesExperiment) -> Iterator[Section]:
     sources = _known_sources(result.correlations, CORRELATION_SOURCES)
     labels = tuple(COLUMN_LABELS[source] for source in sources)
     tables = []
-    for coefficient in result.coefficients:
+    for coefficient, condition in _panels(result):
         scale = _coefficient_value(coefficient)
-        for condition in result.conditions:
-            last = [
-                points[max(points)]
-                for value in result.values
-                if (points := result.correlation_points(value.name, coefficient, condition))
-            ]
-            rows = tuple(
-                (
-                    point.value,
-                    f"{point.people}",
-                    number(point.mean, scale),
-                    *(_interval_cell(point, source, scale) for source in sources),
-                )
-                for point in last
+        rows = tuple(
+            (
+                point.value,
+                f"{point.people}",
+                number(point.mean, scale),
+                *(_interval_cell(point, source, scale) for source in sources),
             )
-            title = f"{scale.name} with judges, {result.describe(condition)}"
-            header = ("value", "people", scale.name, *labels)
-            tables.append(Table(_marked(result, title), header, rows))
+            for value in result.values
+            if (point := _last_point(result, value, coefficient, condition))
+        )
+        title = f"{scale.name} with judges, {result.describe(condition)}"
+        header = ("value", "people", scale.name, *labels)
+        tables.append(Table(_marked(result, title), header, rows))
     if tables:
         text = f"Intervals: {100 * result.level:.4g} %."
         yield Section("Correlation with judges", tuple(tables), text)
+
+
+def _panels(result: ReferencesExperiment) -> list[tuple[str, Condition]]:
+    """Return all coefficients and conditions."""
+    return [*product(result.coefficients, result.conditions)]
+
+
+def _last_point(
+    result: ReferencesExperiment, value: Value, coefficient: str, condition: Condition
+) -> CorrelationPoint | None:
+    """Return the correlation of a value with the most people, if there is any."""
+    points = result.correlation_points(value.name, coefficient, condition)
+    return points[max(points)] if points else None
 
 
 def _tests_section(result: ReferencesExperiment) -> Iterator[Section]:
@@ -630,23 +634,18 @@ def _provenance_lines(result: ReferencesExperiment) -> Iterator[str]:
 
 def experiment_paper_table(result: ReferencesExperiment) -> PaperTable:
     """Return the table for a paper: correlations with judges, with the most people."""
-    columns, cells = [], dict[str, list[PaperCell]]()
-    for coefficient in result.coefficients:
-        for condition in result.conditions:
-            label = result.describe(condition)
-            columns.append(PaperColumn(_coefficient_value(coefficient), label))
-            for value in result.values:
-                points = result.correlation_points(value.name, coefficient, condition)
-                last = points[max(points)] if points else None
-                found = _estimate(last, "all") if last else None
-                cells.setdefault(value.name, []).append(PaperCell(found))
+    panels, rows = _panels(result), []
+    for value in result.values if panels else ():
+        last = [_last_point(result, value, *panel) for panel in panels]
+        cells = [PaperCell(_estimate(point, "all") if point else None) for point in last]
+        rows.append(PaperRow(value.name, tuple(cells)))
     return PaperTable(
         "references",
         f"{_marked(result, 'Correlation of metrics with judges, with all references')}. "
         f"{_sizes_sentence(result)}.",
         "metric",
-        tuple(columns),
-        tuple(PaperRow(name, tuple(own)) for name, own in cells.items()),
+        tuple(PaperColumn(_coefficient_value(name), result.describe(c)) for name, c in panels),
+        tuple(rows),
         f"{100 * result.level:.4g} % confidence intervals {SOURCE_LABELS['all']}",
         notes=tuple(result.notes),
         signature=result.signature,

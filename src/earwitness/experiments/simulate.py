@@ -29,7 +29,7 @@ rounded. No metric is part of the simulation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -177,11 +177,19 @@ def simulate_references_study(
     >>> study.description.partition(";")[0]
     'simulated by Earwitness (seed 0'
     """
-    _check_sizes(items, words, ratio, people, systems, judges, isolated, seed)
+    sizes = {
+        "items": items,
+        "words": words,
+        "people": people,
+        "systems": systems,
+        "judges": judges,
+        "isolated": isolated,
+    }
+    _check_sizes(sizes, ratio, seed)
     names = _numbered("person", people)
     system_names = [*_numbered("system", systems), names[0]]
     judge_names = _numbered("judge", judges)
-    description = _describe(items, people, systems, judges, isolated, seed)
+    description = _describe(sizes, seed)
     leniency = np.random.default_rng([seed, 1]).normal(0, JUDGE_SPREAD, judges)
     outputs, references, judgements = list[Any](), list[Any](), list[Any]()
     for number, item in enumerate(_numbered("utterance", items)):
@@ -234,28 +242,12 @@ def simulate_references_study(
     )
 
 
-def _check_sizes(
-    items: int,
-    words: int,
-    ratio: float,
-    people: int,
-    systems: int,
-    judges: int,
-    isolated: int,
-    seed: int,
-) -> None:
-    least = {"items": 1, "words": 5, "people": 2, "systems": 1, "judges": 1, "isolated": 0}
-    sizes = {
-        "items": items,
-        "words": words,
-        "people": people,
-        "systems": systems,
-        "judges": judges,
-        "isolated": isolated,
-    }
+def _check_sizes(sizes: Mapping[str, int], ratio: float, seed: int) -> None:
+    least = {"words": 5, "people": 2, "isolated": 0}
     for name, size in sizes.items():
-        if size < least[name]:
-            raise UsageError(f"{name} must be {least[name]} or more, got {size}")
+        if size < least.get(name, 1):
+            raise UsageError(f"{name} must be {least.get(name, 1)} or more, got {size}")
+    people, isolated = sizes["people"], sizes["isolated"]
     if isolated >= people:
         raise UsageError(f"isolated must be fewer than people ({people}), got {isolated}")
     if not 0 < ratio < 1:
@@ -264,11 +256,11 @@ def _check_sizes(
         raise UsageError(f"seed must be a whole number from 0 to 2^64 - 1, got {seed}")
 
 
-def _describe(items: int, people: int, systems: int, judges: int, isolated: int, seed: int) -> str:
-    who = f"{people} people" + f" of whom {isolated} isolated" * bool(isolated)
-    rated = f"{systems} systems and 1 human, {judges} judges"
-    sizes = f"seed {seed}; {items} items, {who}, {rated}"
-    return f"simulated by Earwitness ({sizes})"
+def _describe(sizes: Mapping[str, int], seed: int) -> str:
+    isolated = sizes["isolated"]
+    who = f"{sizes['people']} people" + f" of whom {isolated} isolated" * bool(isolated)
+    rated = f"{sizes['systems']} systems and 1 human, {sizes['judges']} judges"
+    return f"simulated by Earwitness (seed {seed}; {sizes['items']} items, {who}, {rated})"
 
 
 def _numbered(name: str, count: int) -> list[str]:
