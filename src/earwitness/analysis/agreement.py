@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import nan
 
 import numpy as np
 
@@ -94,7 +95,7 @@ def listener_figures(coded: CodedRatings, same: Mapping[Who, float]) -> tuple[Li
                 listener=listener,
                 votes=len(listener_votes),
                 mean=float(listener_votes.mean()),
-                sd=float(listener_votes.std(ddof=1)) if len(listener_votes) > 1 else float("nan"),
+                sd=float(listener_votes.std(ddof=1)) if len(listener_votes) > 1 else nan,
                 bias=float(deviations.bias[number]),
                 inconsistency=float(deviations.inconsistency[number]),
                 correlation=float(deviations.correlation[number]),
@@ -102,7 +103,7 @@ def listener_figures(coded: CodedRatings, same: Mapping[Who, float]) -> tuple[Li
                 usual=used[listener].usual,
                 run=used[listener].run,
                 means=_means_by_system(coded.systems, means[number]),
-                alike=same.get(listener, float("nan")),
+                alike=same.get(listener, nan),
             )
         )
     return tuple(rows)

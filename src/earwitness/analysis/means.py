@@ -105,7 +105,7 @@ def _system_mean(
         votes=len(system_votes.values),
         listeners=len(np.unique(system_votes.listeners)) if coded.unit == "listener" else 0,
         items=len(np.unique(system_votes.items)),
-        sd=float(system_votes.values.std(ddof=1)) if len(system_votes.values) > 1 else float("nan"),
+        sd=float(system_votes.values.std(ddof=1)) if len(system_votes.values) > 1 else nan,
         counts=dict(zip(values.tolist(), counts.tolist(), strict=True)),
         **parts,
     )

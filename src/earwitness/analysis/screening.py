@@ -326,7 +326,7 @@ def p808(ratings: Sequence[Rating], limits: Limits) -> RuleFindings:
         correlations = leave_one_out_figures(table).correlation.tolist()
         for n, who in enumerate(listeners):
             votes = table[~np.isnan(table[:, n]), n]
-            variance = float(votes.var(ddof=1)) if len(votes) > 1 else float("nan")
+            variance = float(votes.var(ddof=1)) if len(votes) > 1 else math.nan
             entries.append(_judge_variance(who, scale, variance, correlations[n], limits))
     return RuleFindings(entries, _unjudged_notes(entries))
 
@@ -357,7 +357,7 @@ def bt500(ratings: Sequence[Rating], limits: Limits) -> RuleFindings:
         rejections = reject_observers(table, outside=limits["outside"], one_side=limits["one_side"])
         judged = zip(listeners, *(column.tolist() for column in rejections), strict=True)
         for who, votes, above, below, rejected in judged:
-            side = abs(above - below) / (above + below) if above + below else float("nan")
+            side = abs(above - below) / (above + below) if above + below else math.nan
             figures = (
                 f"{above} above and {below} below of {votes} votes: "
                 f"share of outliers {figure_text((above + below) / votes)} "
@@ -441,7 +441,7 @@ def _p_below_zero(grades: Sequence[float]) -> float:
     from scipy.special import stdtr
 
     if len(grades) < 2:
-        return float("nan")
+        return math.nan
     values = np.array(grades)
     if np.ptp(values) == 0:
         return 0.0 if values[0] < 0 else 1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import floor, isnan, nan
+from math import floor, inf, isnan, nan
 
 from earwitness.core import Contrast, Estimate, Value
 from earwitness.metaeval.results import (
@@ -407,7 +407,7 @@ SIZES_LABEL = "(systems, items, raters)"
 # --- Tables and plots ----------------------------------------------------------------------------
 
 
-SCALE_POINTS_VALUE = Value("scale points", "low", 0.0, float("inf"), "scale points")
+SCALE_POINTS_VALUE = Value("scale points", "low", 0.0, inf, "scale points")
 SHARE_VALUE = Value("share", "low", 0.0, 1.0, "share")
 CORRELATION_VALUE = Value("r", "high", -1.0, 1.0, "correlation")
 MAX_PLOTTED_METRICS = 12

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import nan
 from typing import NamedTuple
 
 import numpy as np
@@ -366,7 +367,7 @@ def estimate_at_count(
 
     draws = at_count.draws[:, metric]
     defined = draws[~np.isnan(draws)]
-    low, high = float("nan"), float("nan")
+    low, high = nan, nan
     if len(defined) >= MIN_CASES_FOR_INTERVAL:
         ends = np.concatenate(percentile_interval(defined[:, None], level))
         factor = stdtrit(have - 1, (1 + level) / 2) / ndtri((1 + level) / 2)
@@ -471,7 +472,7 @@ def estimate_with_references(
     middle = own.mean() if len(own) else np.array(np.nan)
     numbers = [count] if count < total else [k for k in defined if k < total]
     numbers = [k for k in numbers if len(defined.get(k, ())) >= MIN_CASES_FOR_INTERVAL]
-    ends = (float("nan"), float("nan"))
+    ends = (nan, nan)
     if numbers and len(own):
         drawn = min(numbers, key=lambda k: (abs(k - total / 2), k))
         spread = _to_scale(defined[drawn], name).std(ddof=1)

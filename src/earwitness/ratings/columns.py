@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
+from math import inf, nan
 from typing import Any, NamedTuple, TypeVar
 
 from earwitness.errors import UsageError, nearest
@@ -27,7 +28,7 @@ from earwitness.ratings.scales import OTHER_SCALE_NAMES, Scale, canonical_scale
 
 
 Parsed = TypeVar("Parsed")
-MISSING_VALUE = float("nan")  # marks an empty cell; a written NaN is refused
+MISSING_VALUE = nan  # marks an empty cell; a written NaN is refused
 UNDEFINED_WORDS = ("nan", "na", "n/a", "null", "none")
 MAX_WHOLE_NUMBER = 1e9
 MAX_NUMBER = 1e100  # sums of squares and their products stay finite
@@ -79,7 +80,7 @@ def read_number(
     if value is None:
         remedy = _notation_remedy(cell, comma) or remedy
         return Fault("", f"must be a number, got {show_cell(cell)}", remedy)
-    if abs(value) < float("inf"):
+    if abs(value) < inf:
         message = f"must be between −{MAX_NUMBER:g} and {MAX_NUMBER:g}, got {show_cell(cell)}"
         return Fault("", message, "use logarithms, or " * words.undefined + remedy)
     return Fault("", f"must be finite, got {show_cell(cell)}", remedy)
@@ -87,7 +88,7 @@ def read_number(
 
 def _is_finite(cell: Cell, comma: bool) -> bool:
     try:
-        return abs(float(_number_text(cell, comma))) < float("inf")
+        return abs(float(_number_text(cell, comma))) < inf
     except ValueError:
         return False
 
@@ -278,7 +279,7 @@ def _make_limit(name: str, limit: tuple[float, float, float] | Scale) -> Limit:
     if isinstance(limit, Scale):
         return Limit(limit.low, limit.high, limit.step)
     low, high, step = limit
-    if not (low < high and step >= 0 and high - low < float("inf")):
+    if not (low < high and step >= 0 and high - low < inf):
         raise UsageError(
             f"limits of {name} must be (low, high, step) with low < high, got {limit!r}"
         )

@@ -56,7 +56,7 @@ def total(rubric: Rubric, values: Mapping[str, float | None], blank: Blank = "dr
         if value is not None:
             filled[dimension.name] = value
     if rubric.formula.names - filled.keys():
-        return float("nan")
+        return nan
     return round(rubric.formula.value(filled), ROUNDING_DECIMALS) + 0.0  # no −0
 
 
@@ -116,13 +116,13 @@ def _scale_values(
     """Yield each scale with its value; blank dimensions are NaN under every policy."""
     for name in rubric.names:
         value = judgment.values.get(name)
-        yield name, float("nan") if value is None else value
+        yield name, nan if value is None else value
     yield TOTAL, total(rubric, judgment.values, blank)
 
 
 def _mean_cell(values: Sequence[float]) -> Cell:
     filled = [value for value in values if value == value]
-    mean = fsum(filled) / len(filled) if filled else float("nan")
+    mean = fsum(filled) / len(filled) if filled else nan
     return Cell(mean, len(filled), len(values) - len(filled))
 
 
@@ -261,7 +261,7 @@ def _total_or_nan(
 ) -> float:
     """Return a total; NaN if a value was dropped, whatever the policy for blanks."""
     if any((judgment.key, judgment.listener, name) in dropped for name in rubric.names):
-        return float("nan")
+        return nan
     return total(rubric, judgment.values, blank)
 
 

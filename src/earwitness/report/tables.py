@@ -43,7 +43,7 @@ VERDICT_MARKS: dict[Verdict, str] = {
     "same": "·",
     "untested": "?",
 }
-EFFECT_SIZE = Value("effect size", "none", float("-inf"), float("inf"), "in standard deviations")
+EFFECT_SIZE = Value("effect size", "none", -inf, inf, "in standard deviations")
 
 
 HYPHEN_AS_MINUS = re.compile(r"(?<![\w.−-])-(?=\d)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isnan
+from math import isnan, nan
 
 from earwitness.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
 from earwitness.analysis.report.means import doubled_sentence
@@ -96,10 +96,7 @@ def _component_table(scales: Sequence[ScaleResults]) -> Table:
     rows = tuple(
         (
             COMPONENT_LABELS[name],
-            *(
-                number(s.components.get(name, float("nan")), AGREEMENT_FIGURE)
-                for s in component_scales
-            ),
+            *(number(s.components.get(name, nan), AGREEMENT_FIGURE) for s in component_scales),
         )
         for name in names
     )
@@ -219,7 +216,7 @@ def _item_table(scale: ScaleResults) -> Table:
     systems = list(dict.fromkeys(stimulus.key.system for stimulus in scale.stimuli))
     means = {(stimulus.key.item, stimulus.key.system): stimulus.mean for stimulus in scale.stimuli}
     rows = tuple(
-        (item, *(number(means.get((item, s), float("nan")), scale.value) for s in systems))
+        (item, *(number(means.get((item, s), nan), scale.value) for s in systems))
         for item in dict.fromkeys(stimulus.key.item for stimulus in scale.stimuli)
     )
     return Table(f"{value_title(scale.value)} by item", ("item", *systems), rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isnan
+from math import inf, isnan
 
 from earwitness.analysis.report.wording import (
     ESTIMATE_COLUMNS,
@@ -181,7 +181,7 @@ def _severity_table(results: Results) -> Table:
 
 
 def _severity_order(estimate: Estimate | None) -> float:
-    return float("inf") if estimate is None or isnan(estimate.value) else estimate.value
+    return inf if estimate is None or isnan(estimate.value) else estimate.value
 
 
 def _bias_cell(estimate: Estimate | None) -> str:

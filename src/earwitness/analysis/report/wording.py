@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import isnan
+from math import inf, isnan
 from typing import Any
 
 from earwitness.analysis.plan import MIXED_MODEL, NO_CORRECTION, WILCOXON
@@ -14,7 +14,7 @@ from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, p_value
 from earwitness.report.sentences import INTERVALS_AGREE_CLAUSE
 from earwitness.stats.means import ITEM_ADJUSTED, ITEM_T
 
-UNBOUNDED = (float("-inf"), float("inf"))
+UNBOUNDED = (-inf, inf)
 MAX_LISTED_NAMES = 50  # names listed in a methods paragraph
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
-from math import isfinite, isnan
+from math import isfinite, isnan, nan
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -182,7 +182,7 @@ def draw_panels(part: Panels, styles: SeriesStyles) -> Figure:
         everyone = [(x, mean) for x, mean in enumerate(part.everyone.values()) if isfinite(mean)]
         axes.plot(*zip(*everyone, strict=True), color=GREY, linewidth=0.8)
         for x, name in enumerate(part.everyone):
-            mean = panel.means.get(name, float("nan"))
+            mean = panel.means.get(name, nan)
             if isfinite(mean):
                 axes.plot([x], [clip(mean, axis)], clip_on=False, zorder=3, **styles[name].mark)
         set_scale(axes, "y", axis)
