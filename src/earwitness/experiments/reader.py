@@ -22,8 +22,9 @@ from earwitness.metaeval.join import MetricColumn, join_scores_and_ratings
 from earwitness.metaeval.levels import cell_means
 from earwitness.metric_set import MetricChoice
 from earwitness.scoring.join import References
+from earwitness.scoring.measure import RunSettings
 from earwitness.scoring.results import find_values
-from earwitness.scoring.run import RunSettings, ScoringRun
+from earwitness.scoring.run import ScoringRun
 from earwitness.scoring.score import Place, refuse_separation, sources
 from earwitness.scoring.setup import Setup, find_task, first_lines, set_up
 from earwitness.stats.arrays import Ints

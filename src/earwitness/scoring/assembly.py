@@ -20,9 +20,9 @@ from earwitness.scoring.collectors import (
 )
 from earwitness.scoring.gallery import CaseValueSpread, Gallery
 from earwitness.scoring.join import NO_FILTER
-from earwitness.scoring.measure import ReferenceSubsets
+from earwitness.scoring.measure import ReferenceSubsets, RunSettings
 from earwitness.scoring.results import AnnotatorScores, Scores
-from earwitness.scoring.run import RunSettings, ScoringRun
+from earwitness.scoring.run import ScoringRun
 from earwitness.scoring.setup import Setup
 from earwitness.stats.bootstrap import MULTINOMIAL_UP_TO
 from earwitness.task import Collector, CollectorSettings, Filter, Slicing, TaskCollector

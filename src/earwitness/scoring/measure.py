@@ -11,7 +11,13 @@ from earwitness.core import Cases, OnError
 from earwitness.errors import UsageError
 from earwitness.io.source import LineBlock
 from earwitness.metric_set import MetricSet
-from earwitness.scoring.join import NAME_COUNT, References, filter_records, parse_outputs
+from earwitness.scoring.join import (
+    NAME_COUNT,
+    NO_FILTER,
+    References,
+    filter_records,
+    parse_outputs,
+)
 from earwitness.stats.arrays import Floats, Ints
 from earwitness.task import (
     MISSING_GROUP,
@@ -136,51 +142,69 @@ def fewer_of(
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasureBlock:
-    """Parse, check, join and measure a block of lines; sent to each worker once.
+class RunSettings:
+    """Metrics, reader and settings of a run.
 
-    ``by`` and ``where`` are those of a file with outputs and references; otherwise ``references``
-    has them. ``keep_cases`` returns the cases themselves, ``align`` their word alignments. With
-    ``ceiling``, systems are also scored with each reference left out in turn.
+    ``by`` are the slicings by fields of records, ``where`` the filter. ``keep_cases`` and ``align``
+    are set if collectors need the cases themselves, and their word alignments. With ``ceiling``,
+    systems are also scored with each reference left out in turn. With ``is_partial``, outputs of
+    items without references are left out instead of refused.
     """
 
     metrics: MetricSet
     reader: TaskReader
     on_error: OnError
+    seed: int
+    by: tuple[Slicing, ...] = ()
+    by_annotator: bool = False
+    keep_cases: bool = False
+    align: bool = False
+    subsets: ReferenceSubsets = field(default_factory=ReferenceSubsets)
+    baselines: tuple[str, ...] = ()
+    ceiling: bool = True
+    where: Filter = NO_FILTER
+    is_partial: bool = False
+
+
+@dataclass(frozen=True)
+class MeasureBlock:
+    """Parse, check, join and measure a block of lines; sent to each worker once.
+
+    ``by`` and ``where`` of the settings are those of a file with outputs and references; otherwise
+    ``references`` has them.
+    """
+
+    settings: RunSettings
     system: str
     references: References | None
-    by: tuple[Slicing, ...]
-    by_annotator: bool
-    keep_cases: bool
-    align: bool
-    subsets: ReferenceSubsets
-    ceiling: bool
-    where: Filter
 
     def __call__(self, block: LineBlock) -> MeasuredBatch:
+        settings = self.settings
         if self.references is None:
-            names = dict.fromkeys(one.field for one in self.where.conditions)
+            names = dict.fromkeys(one.field for one in settings.where.conditions)
             fields = [Slicing(name) for name in names]
-            by = (*self.by, *fields)
-            parsed = self.reader.samples(block, self.system, self.on_error, by)
-            parsed = _filter_samples(parsed, self.where, fields)
+            by = (*settings.by, *fields)
+            parsed = settings.reader.samples(block, self.system, settings.on_error, by)
+            parsed = _filter_samples(parsed, settings.where, fields)
         else:
-            parsed = parse_outputs(block, self.references, self.on_error)
+            parsed = parse_outputs(block, self.references, settings.on_error)
         return self.measure(parsed, block.done)
 
     def measure(self, parsed: ParsedBatch, done: int = 0) -> MeasuredBatch:
         """Measure parsed cases."""
+        settings, metrics = self.settings, self.settings.metrics
         cases, each, left_out = parsed.cases, None, None
-        if not self.ceiling or (not cases.several and not self.by_annotator):
-            statistics = self.metrics.measure(cases)
-            if self.by_annotator and self.references is not None:
-                each = self._each(cases, self.metrics.measure(cases.each()))
+        with_each = settings.by_annotator and self.references is not None
+        if not settings.ceiling or (not cases.several and not settings.by_annotator):
+            statistics = metrics.measure(cases)
+            if with_each:
+                each = self._each(cases, metrics.measure(cases.each()))
         else:
-            views = self.metrics.views(cases, each=self.by_annotator)
+            views = metrics.views(cases, each=settings.by_annotator)
             statistics = [view.whole for view in views]
             several = np.flatnonzero(cases.counts > 1)
             left_out = ExtraStatistics(several, [view.left_out for view in views], [])
-            if self.by_annotator and self.references is not None:
+            if with_each:
                 each = self._each(cases, [view.each for view in views])
         return MeasuredBatch(
             items=list(cases.items),
@@ -196,13 +220,13 @@ class MeasureBlock:
             each=each,
             left_out=left_out,
             fewer=self._fewer(cases),
-            most_references=self.subsets.most,
-            cases=cases if self.keep_cases else None,
-            annotators=self._annotators(cases) if self.keep_cases else [],
-            alignments=[format_alignments(self.metrics.alignments(c)) for c in cases]
-            if self.align
+            most_references=settings.subsets.most,
+            cases=cases if settings.keep_cases else None,
+            annotators=self._annotators(cases) if settings.keep_cases else [],
+            alignments=[format_alignments(metrics.alignments(c)) for c in cases]
+            if settings.align
             else [],
-            audio=self._audio(parsed) if self.keep_cases else {},
+            audio=self._audio(parsed) if settings.keep_cases else {},
             details=parsed.details,
             done=done,
         )
@@ -215,10 +239,11 @@ class MeasureBlock:
 
     def _fewer(self, cases: Cases) -> list[ReferenceDraw]:
         """Return the values with fewer references, if any are wanted."""
-        if self.references is None or not self.subsets.counts:
+        settings = self.settings
+        if self.references is None or not settings.subsets.counts:
             return []
         names = self.references.names(cases.items, cases.systems)
-        return list(self.subsets.values(self.metrics, cases, names))
+        return list(settings.subsets.values(settings.metrics, cases, names))
 
     def _annotators(self, cases: Cases) -> list[list[str]]:
         """Return the annotators of each case; one without a name if there are no references."""

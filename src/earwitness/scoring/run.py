@@ -5,21 +5,19 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.core import Key, Map, OnError, Progress, Provenance
+from earwitness.core import Key, Map, Progress, Provenance
 from earwitness.engines.local import in_process
 from earwitness.errors import InputError, Problem, UsageError, nearest, whole_characters
 from earwitness.io.records import NULL_REMARK, Findings, KeyIndex, hash_keys, hash_names
 from earwitness.io.schema import Fault, is_name
 from earwitness.io.source import RecordSource
 from earwitness.metric import CaseList
-from earwitness.metric_set import MetricSet
 from earwitness.scoring.join import (
-    NO_FILTER,
     UNREFERENCED_REMARK,
     FilteredItems,
     References,
@@ -28,43 +26,17 @@ from earwitness.scoring.join import (
     filter_notes,
     read_references,
 )
-from earwitness.scoring.measure import MeasureBlock, ReferenceSubsets
+from earwitness.scoring.measure import MeasureBlock, RunSettings
 from earwitness.scoring.tally import PeopleTally, Tally
 from earwitness.stats.arrays import Ints
 from earwitness.task import (
     Collector,
     CollectorSettings,
-    Filter,
     MeasuredBatch,
     ScoredBatch,
     Slicing,
-    TaskReader,
 )
 from earwitness.version import __version__
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunSettings:
-    """Metrics, reader and settings of a run.
-
-    ``by`` are the slicings by fields of records, ``where`` the filter. ``keep_cases`` and ``align``
-    are set if collectors need the cases themselves, and their word alignments. With ``is_partial``,
-    outputs of items without references are left out instead of refused.
-    """
-
-    metrics: MetricSet
-    reader: TaskReader
-    on_error: OnError
-    seed: int
-    by: tuple[Slicing, ...] = ()
-    by_annotator: bool = False
-    keep_cases: bool = False
-    align: bool = False
-    subsets: ReferenceSubsets = field(default_factory=ReferenceSubsets)
-    baselines: tuple[str, ...] = ()
-    ceiling: bool = True
-    where: Filter = NO_FILTER
-    is_partial: bool = False
 
 
 class ScoringRun:
@@ -89,7 +61,6 @@ class ScoringRun:
         self.references: References | None = None
         self.systems: set[str] = set()
         self.cases = 0
-        self._subsets = settings.subsets
         self._seen = KeyIndex()
         # rows of references that a system has lines for, valid or not
         self._answered: dict[str, array[int]] = defaultdict(lambda: array("q"))
@@ -113,27 +84,15 @@ class ScoringRun:
         if map_ is in_process:
             reader = self.settings.reader.with_progress(progress)
             self.settings = replace(self.settings, reader=reader)
-        settings = self.settings
         if references is not None:
-            self._read_references(references, settings.by)
+            self._read_references(references, self.settings.by)
             assert self.references is not None
-            if settings.ceiling:
+            if self.settings.ceiling:
                 self.people.read(self.references, map_)
-            self._subsets = self._subsets.among(self.references)
-        worker = MeasureBlock(
-            metrics=settings.metrics,
-            reader=settings.reader,
-            on_error=settings.on_error,
-            system=outputs.stem if system is None else whole_characters(system),
-            references=self.references,
-            by=settings.by,
-            by_annotator=settings.by_annotator,
-            keep_cases=settings.keep_cases,
-            align=settings.align,
-            subsets=self._subsets,
-            ceiling=settings.ceiling,
-            where=settings.where,
-        )
+            subsets = self.settings.subsets.among(self.references)
+            self.settings = replace(self.settings, subsets=subsets)
+        name = outputs.stem if system is None else whole_characters(system)
+        worker = MeasureBlock(self.settings, name, self.references)
         for measured in map_(worker, outputs.blocks()):
             self._take(measured, outputs.name)
             progress(measured.done, outputs.total, self.cases)
@@ -312,7 +271,7 @@ class ScoringRun:
             if items := self.unreferenced:
                 yield f"nobody has made a reference of {_shown_items(items)}: left out"
             yield from _reference_notes(self.references, self.systems)
-            yield from self._subsets.notes(self.references.cases.counts)
+            yield from self.settings.subsets.notes(self.references.cases.counts)
         for collector in self.collectors:
             yield from collector.notes()
         if nulls := self.remarks[NULL_REMARK]:
