@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from math import inf, isnan, nan
 
 from earwitness.analysis.plan import MIXED_MODEL
@@ -192,7 +192,7 @@ def _exact_number(x: float) -> Estimate:
 
 def power_json(plan: PowerPlan) -> str:
     """Return the plan as JSON; differences are text, since they are keys."""
-    return json_text(asdict(plan))
+    return json_text(plan)
 
 
 def power_tables(plan: PowerPlan) -> dict[str, TableRows]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from importlib import import_module
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -123,17 +124,15 @@ def record_table(records: Sequence[Mapping[str, Any]]) -> TableRows:
 
 
 def json_text(record: Any) -> str:
-    """Return a record as JSON, with undefined numbers as null."""
-    return (
-        json.dumps(_replace_undefined(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    )
+    """Return a record as JSON: dataclasses as objects, and undefined numbers as null."""
+    return json.dumps(_plain_value(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _replace_undefined(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, float) and not isfinite(value):
         return None
-    if isinstance(value, dict):
-        return {key: _replace_undefined(inner) for key, inner in value.items()}
-    return (
-        [_replace_undefined(inner) for inner in value] if isinstance(value, list | tuple) else value
-    )
+    if is_dataclass(value):
+        return {field.name: _plain_value(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: _plain_value(inner) for key, inner in value.items()}
+    return [_plain_value(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -19,7 +19,6 @@ from earwitness.report.result import TableRows, json_text
 from earwitness.scoring.results import (
     KEY_COLUMNS,
     REFERENCE_COLUMNS,
-    AnnotatorScores,
     Comparison,
     GroupContrasts,
     Scores,
@@ -41,23 +40,17 @@ def scores_record(scores: Scores) -> dict[str, Any]:
     """Return scores as a record."""
     return {
         "signature": scores.signature,
-        "provenance": asdict(scores.provenance),
-        "systems": _systems(scores.systems),
-        "slices": [
-            {
-                "field": slicing.field,
-                "groups": {group: _systems(systems) for group, systems in slicing.groups.items()},
-            }
-            for slicing in scores.slices
-        ],
-        "people": _people(scores.people),
-        "sweeps": [asdict(sweep) for sweep in scores.sweeps],
+        "provenance": scores.provenance,
+        "systems": scores.systems,
+        "slices": scores.slices,
+        "people": scores.people,
+        "sweeps": scores.sweeps,
         **_task_parts(scores),
         "skipped": [_left(case) for case in scores.skipped],
         "emptied": [_left(case) for case in scores.emptied],
         "worst_by": scores.worst_by if scores.worst else None,
-        "worst": [{**asdict(case.key), "values": dict(case.values)} for case in scores.worst],
-        "notes": list(scores.notes),
+        "worst": [{**asdict(case.key), "values": case.values} for case in scores.worst],
+        "notes": scores.notes,
     }
 
 
@@ -74,7 +67,7 @@ def comparison_json(comparison: Comparison) -> str:
             "signature": comparison.signature,
             "items": comparison.items,
             "alpha": comparison.alpha,
-            "systems": _systems(comparison.systems),
+            "systems": comparison.systems,
             "contrasts": [_contrast(one) for one in comparison.contrasts],
             "groups": [
                 {**asdict(group), "contrasts": [_contrast(one) for one in group.contrasts]}
@@ -155,25 +148,6 @@ def _contrast_rows(comparison: Comparison) -> TableRows:
         for c in of.contrasts
     )
     return header, rows
-
-
-def _systems(systems: Mapping[str, Estimates]) -> dict[str, dict[str, Any]]:
-    return {system: _estimates(estimates) for system, estimates in systems.items()}
-
-
-def _estimates(estimates: Estimates) -> dict[str, Any]:
-    return {name: asdict(estimate) for name, estimate in estimates.items()}
-
-
-def _people(people: AnnotatorScores | None) -> dict[str, Any] | None:
-    if people is None:
-        return None
-    return {
-        "items": people.items,
-        "ceiling": _estimates(people.ceiling),
-        "systems": _systems(people.systems),
-        "annotators": _systems(people.annotators),
-    }
 
 
 def _left(left: FaultyCase) -> dict[str, Any]:
