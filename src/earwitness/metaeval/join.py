@@ -12,7 +12,7 @@ import numpy as np
 
 from earwitness.analysis.choices import are_choices
 from earwitness.analysis.prepare import code_ratings
-from earwitness.core import Key, Rating, Score, Value
+from earwitness.core import Key, Rating, Score
 from earwitness.errors import UsageError, nearest
 from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
 from earwitness.registry import METRICS
@@ -32,23 +32,11 @@ FILE_ENDING_PATTERN = re.compile(
 RENAME_REMEDY = "use the same names in both files"
 
 
-def _without_ending(name: str) -> str:
-    return FILE_ENDING_PATTERN.sub("", name)
-
-
-def _without_folder(name: str) -> str:
-    return re.split(r"[/\\]", name)[-1]
-
-
-def _without_zeros(name: str) -> str:
-    return re.sub(r"(?<!\d)0+(?=\d)", "", name)
-
-
 CAUSES: dict[str, Callable[[str], str]] = {
     "case": str.casefold,
-    "file ending": _without_ending,
-    "folder": _without_folder,
-    "zero padding": _without_zeros,
+    "file ending": lambda name: FILE_ENDING_PATTERN.sub("", name),
+    "folder": lambda name: re.split(r"[/\\]", name)[-1],
+    "zero padding": lambda name: re.sub(r"(?<!\d)0+(?=\d)", "", name),
     "spaces": lambda name: "".join(name.split()),
 }
 
@@ -283,16 +271,20 @@ def score_table(
 
 def _mismatch_message(rated: set[Key], scored: set[Key]) -> str:
     """Return how systems or items are named on both sides if no name matches."""
-    for name in ("system", "item"):
-        ours = {getattr(key, name) for key in rated}
-        theirs = {getattr(key, name) for key in scored}
+    for role in ("system", "item"):
+        ours, theirs = _names(role, rated, scored)
         if not ours & theirs:
             message = (
-                f"{name}s are named {_example_names(ours)} in ratings, {_example_names(theirs)} "
+                f"{role}s are named {_example_names(ours)} in ratings, {_example_names(theirs)} "
                 "in scores"
             )
-            return "; ".join(part for part in (message, mismatch_hint(name, ours, theirs)) if part)
+            return "; ".join(filter(None, (message, mismatch_hint(role, ours, theirs))))
     return "items and systems match, but no combination of item and system does"
+
+
+def _names(role: str, *sides: set[Key]) -> list[set[str]]:
+    """Return the systems or items of each side."""
+    return [{getattr(key, role) for key in keys} for keys in sides]
 
 
 def _example_names(names: set[str]) -> str:
@@ -302,10 +294,8 @@ def _example_names(names: set[str]) -> str:
 
 def _unmatched_notes(rated: set[Key], scored: set[Key], shared: set[Key]) -> tuple[str, ...]:
     """Return notes on names that differ slightly, and on outputs without a score or a rating."""
-    notes = []
-    for name in ("system", "item"):
-        sides = ({getattr(key, name) for key in keys} for keys in (rated, scored))
-        notes += [hint for hint in [mismatch_hint(name, *sides)] if hint]
+    hints = (mismatch_hint(role, *_names(role, rated, scored)) for role in ("system", "item"))
+    notes = [*filter(None, hints)]
     for what, keys, lack in (("rated", rated, "score"), ("scored", scored, "rating")):
         unmatched = keys - shared
         if unmatched:
@@ -335,11 +325,13 @@ def metric_columns(
     for name in (*low, *baselines):
         if name not in columns:
             raise UsageError(f'unknown metric "{name}" — {nearest(name, list(columns))}')
-    redundant = dict(_redundant_columns(columns))
-    metrics = [_metric_column(name, low, baselines) for name in columns if name not in redundant]
-    return metrics, [
+    redundant: dict[str, list[str]] = {}
+    for name, reason in _redundant_columns(columns):
+        redundant.setdefault(reason, []).append(name)
+    dropped = {name for names in redundant.values() for name in names}
+    return [_metric_column(name, low, baselines) for name in columns if name not in dropped], [
         f"{join_names(names, SHOWN_EXCLUDED)} {verb_form(names, 'is', 'are')} excluded: {reason}"
-        for reason, names in _names_by_reason(redundant).items()
+        for reason, names in redundant.items()
     ]
 
 
@@ -359,13 +351,6 @@ def undefined_phrase(counts: Mapping[str, int], total: str) -> str:
     names = [*counts]
     verb = verb_form(names, "is", "are")
     return f"{join_names(names, SHOWN_METRICS)} {verb} undefined for {span} of {total}"
-
-
-def _names_by_reason(reasons: Mapping[str, str]) -> dict[str, list[str]]:
-    names: dict[str, list[str]] = {}
-    for name, reason in reasons.items():
-        names.setdefault(reason, []).append(name)
-    return names
 
 
 def check_controls(
@@ -428,15 +413,10 @@ def _are_equal(column: Column, other: Column) -> bool:
 
 def _metric_column(name: str, low: Collection[str], baselines: Collection[str]) -> MetricColumn:
     """Return the column; built-in metrics without a better end are baselines."""
-    builtin = _builtin_values().get(name.partition("@")[0].lower())
-    best = "" if builtin is None else builtin.best
+    ends = {value.name: value.best for kind in METRICS.values() for value in kind.values}
+    best = ends.get(name.partition("@")[0].lower(), "")
     is_baseline = name in baselines or name in TRIVIAL_COLUMNS or best == "none"
     return MetricColumn(name, name in low or best == "low", is_baseline)
-
-
-def _builtin_values() -> dict[str, Value]:
-    values = [value for kind in METRICS.values() for value in kind.values]
-    return {value.name: value for value in values}
 
 
 # --- Mean votes and abilities --------------------------------------------------------------------

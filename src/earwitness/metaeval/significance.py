@@ -496,16 +496,15 @@ def williams_test(
     """
     from scipy.special import stdtr
 
-    a, b, c, n = _broadcast_floats(first, second, between, n)
+    sides = (np.asarray(side, np.float64) for side in (first, second, between, n))
+    a, b, c, n = np.broadcast_arrays(*sides)
     determinant = _determinant(a, b, c)
     freedom = np.where(n > 3, n - 3, np.nan)
     variance = 2 * (n - 1) / freedom * determinant + ((a + b) / 2) ** 2 * (1 - c) ** 3
-    t = _standardised_difference((a - b) * np.sqrt(np.maximum(0, (n - 1) * (1 + c))), variance)
-    return Difference(t, _mask_undefined_p(2 * stdtr(freedom, -np.abs(t)), variance, a, b))
-
-
-def _broadcast_floats(*arrays: ArrayLike) -> list[Floats]:
-    return list(np.broadcast_arrays(*(np.asarray(array, np.float64) for array in arrays)))
+    error = np.sqrt(np.where(variance > ROUNDING_TOLERANCE, variance, 0))
+    t = ratio((a - b) * np.sqrt(np.maximum(0, (n - 1) * (1 + c))), error)
+    is_equal = (variance <= ROUNDING_TOLERANCE) & (np.abs(a - b) <= ROUNDING_TOLERANCE)
+    return Difference(t, np.where(is_equal, 1.0, 2 * stdtr(freedom, -np.abs(t))))
 
 
 def _determinant(a: Floats, b: Floats, c: Floats) -> Floats:
@@ -515,14 +514,3 @@ def _determinant(a: Floats, b: Floats, c: Floats) -> Floats:
         np.maximum(np.maximum(np.abs(a), np.abs(b)), np.abs(c)) <= 1
     )
     return np.where(possible, np.maximum(0, determinant), np.nan)
-
-
-def _standardised_difference(difference: Floats, variance: Floats) -> Floats:
-    """Return the difference over its standard error; NaN without variance."""
-    return ratio(difference, np.sqrt(np.where(variance > ROUNDING_TOLERANCE, variance, 0)))
-
-
-def _mask_undefined_p(p: Floats, variance: Floats, first: Floats, second: Floats) -> Floats:
-    """Return p, replaced by 1 if there is no variance and both correlations are equal."""
-    still: Bools = (variance <= ROUNDING_TOLERANCE) & (np.abs(first - second) <= ROUNDING_TOLERANCE)
-    return np.where(still, 1.0, p)

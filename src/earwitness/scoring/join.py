@@ -258,7 +258,11 @@ def _columns(
         cases=cases,
         annotators=[good.annotators for good in kept],
         hashes=hash_names(items),
-        audio={item: record.audio for item, record in named if _has_audio(record)},
+        audio={
+            item: record.audio
+            for item, record in named
+            if getattr(record, "audio", UNSET) is not UNSET
+        },
         metas=[unset_to_empty(record.meta) for record in records] if by else [],
         by=by,
         bad=bad,
@@ -292,10 +296,6 @@ def _filter_items(
         ),
         Filter(tuple(one for one in where.conditions if not found[one])),
     )
-
-
-def _has_audio(record: Any) -> bool:
-    return getattr(record, "audio", UNSET) is not UNSET
 
 
 def _annotators(reference: Any, numbers: Sequence[int] = ()) -> list[str]:
