@@ -80,11 +80,8 @@ def _typewriter_line(line: str) -> str:
     return "{}" + "".join("~" if char == " " else LATEX_ESCAPES.get(char, char) for char in line)
 
 
-def _label_key(title: str) -> str:
-    return "-".join(re.findall(r"[a-z0-9]+", title.lower()))[:60]
-
-
 def _latex_table(table: Table) -> str:
+    label = "-".join(re.findall(r"[a-z0-9]+", table.title.lower()))[:60]
     columns = "l" * table.names + "r" * (len(table.header) - table.names)
     rows = "\n".join(f"{_table_row(row)} \\\\" for row in table.rows)
     return "\n".join(
@@ -92,7 +89,7 @@ def _latex_table(table: Table) -> str:
             "\\begin{table}[htbp]",
             "\\centering",
             f"\\caption{{{_escape_breakable(table.title)}}}",
-            f"\\label{{tab:{_label_key(table.title)}}}",
+            f"\\label{{tab:{label}}}",
             SHRINK_TO_LINE,
             f"\\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
             "\\toprule",

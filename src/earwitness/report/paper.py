@@ -156,17 +156,17 @@ def paper_rows(
     """
     controls = {name for matrix in matrices for name in matrix.controls}
     controls -= {name for m in matrices for name in m.systems if name not in m.controls}
-    cells = [_column_cells(names, matrix, ranked=ranked) for matrix in matrices]
+    columns = [(matrix, leaders(matrix) if ranked else []) for matrix in matrices]
     rows = [
-        PaperRow(name, tuple(column[name] for column in cells), name in controls, section)
+        PaperRow(
+            name,
+            tuple(_paper_cell(name, *column) for column in columns),
+            name in controls,
+            section,
+        )
         for name in names
     ]
     return tuple(sorted(rows, key=lambda row: row.apart))
-
-
-def _column_cells(names: Sequence[str], matrix: Matrix, *, ranked: bool) -> dict[str, PaperCell]:
-    lead = leaders(matrix) if ranked else []
-    return {name: _paper_cell(name, matrix, lead) for name in names}
 
 
 def _paper_cell(name: str, matrix: Matrix, lead: Sequence[str]) -> PaperCell:

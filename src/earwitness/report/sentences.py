@@ -73,10 +73,6 @@ def leaders(matrix: Matrix) -> list[str]:
     return leading if len(leading) < len(values) else []
 
 
-def _best_first(matrix: Matrix, values: dict[str, float]) -> list[str]:
-    return sorted(values, key=lambda name: values[name], reverse=matrix.value.best == "high")
-
-
 # --- Findings ------------------------------------------------------------------------------------
 
 
@@ -246,7 +242,8 @@ def _outcomes_by_leader(
     matrix: Matrix, values: dict[str, float]
 ) -> dict[str, dict[Verdict | None, list[str]]]:
     """Return the systems by how a leader compares with them, best first; each pair once."""
-    lead, ranked = leaders(matrix), _best_first(matrix, values)
+    is_high = matrix.value.best == "high"
+    lead, ranked = leaders(matrix), sorted(values, key=lambda n: values[n], reverse=is_high)
     outcomes: dict[str, dict[Verdict | None, list[str]]] = {}
     for place, leader in enumerate(lead):
         for name in [*lead[place + 1 :], *(name for name in ranked if name not in lead)]:

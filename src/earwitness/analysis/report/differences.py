@@ -317,12 +317,10 @@ def _planned_pair_sentences(matrices: list[Matrix]) -> Iterator[str]:
     """Yield which pairs were compared, if not all were."""
     compared: dict[tuple[str, ...], list[str]] = {}
     for matrix in matrices:
-        pairs = [
-            pair for pair in combinations(competing_values(matrix), 2) if verdict(matrix, *pair)
-        ]
-        count = len(competing_values(matrix)) * (len(competing_values(matrix)) - 1) // 2
-        if 0 < len(pairs) < count:
-            message = f"{len(pairs):,} of {count:,} pairs of systems were compared"
+        every = list(combinations(competing_values(matrix), 2))
+        pairs = [pair for pair in every if verdict(matrix, *pair)]
+        if 0 < len(pairs) < len(every):
+            message = f"{len(pairs):,} of {len(every):,} pairs of systems were compared"
             pair_names = join_names([f"{a} – {b}" for a, b in pairs])
             compared.setdefault((message, pair_names), []).append(matrix.value.name)
     for (message, pair_names), scales in compared.items():

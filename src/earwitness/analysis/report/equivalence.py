@@ -167,22 +167,20 @@ def equivalence_headlines(results: Results) -> Iterator[str]:
 def _scope_headlines(results: Results, scale: ScaleResults) -> Iterator[str]:
     """Yield the pairs for which the planned test and the mixed model disagree."""
     plan = INTERVAL_WORDING.get(results.plan.interval)
-    pairs = [
-        f"{c.better}–{c.b if c.better == c.a else c.a}"
-        for contrast_scale, c, other in _paired_contrasts(results)
-        if contrast_scale is scale and c.better and not other.better and is_tested(other)
+    if plan is None:
+        return
+    tested = [(c, other) for own, c, other in _paired_contrasts(results) if own is scale]
+    narrow = [
+        (c, other) for c, other in tested if c.better and not other.better and is_tested(other)
     ]
-    if plan is not None and len(pairs) > 1:
+    if len(narrow) > 1:
+        pairs = [f"{c.better}–{c.b if c.better == c.a else c.a}" for c, _ in narrow]
         yield (
             f"{scale.value.name}: {len(pairs):,} differences are significant for {plan.scope}, but "
             f"not for other items (mixed model): {join_names(pairs)}"
         )
-    for contrast_scale, c, other in _paired_contrasts(results):
-        if contrast_scale is not scale or plan is None:
-            continue
-        if c.better and not other.better and is_tested(other):
-            if len(pairs) > 1:
-                continue
+    for c, other in tested:
+        if [(c, other)] == narrow:
             yield (
                 f"{scale.value.name}: {_better_clause(c)} for {plan.scope}; for other items the "
                 f"difference is not significant (mixed model: p {p_value(other.p_corrected)})"

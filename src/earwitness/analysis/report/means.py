@@ -19,6 +19,7 @@ from earwitness.analysis.report.wording import (
     Row,
     TableContent,
     any_defined,
+    capitalized,
     count_text,
     deviation_label,
     estimate_cells,
@@ -318,9 +319,9 @@ def vote_methods(results: Results) -> Iterator[str]:
         yield f"{join_names(follow, MAX_LISTED_NAMES)} {verb} derived from these {noun}."
     if results.doubled:
         yield doubled_sentence(results)
-    yield from (
-        _note_sentence(note) for note in results.notes if any(w in note for w in VOTE_NOTE_WORDS)
-    )
+    for note in results.notes:
+        if any(word in note for word in VOTE_NOTE_WORDS):
+            yield f"{capitalized(note).rstrip('.')}."
 
 
 def doubled_sentence(results: Results) -> str:
@@ -362,10 +363,6 @@ def _scale_with_ends(scale: ScaleResults) -> str:
 def _items_clause(scales: Sequence[ScaleResults]) -> str:
     each = {r.items for scale in scales for r in scale.systems.values()}
     return f" with {count_text(each.pop(), 'item', 'items')} each" if len(each) == 1 else ""
-
-
-def _note_sentence(note: str) -> str:
-    return f"{note[:1].upper()}{note[1:].rstrip('.')}."
 
 
 # --- CSV table of means --------------------------------------------------------------------------
