@@ -9,9 +9,11 @@ import click
 
 from earwitness.analysis.rating_set import TableOptions
 from earwitness.cli.output import (
+    FILE,
     FILE_PATH,
     SEED_OPTION,
     OutputTarget,
+    option,
     progress_bar,
     split_study_file,
     warnings_as_notes,
@@ -45,16 +47,9 @@ DEFAULT_SETTINGS = AgreementSettings()
 @click.command("agree")
 @click.argument("scores", type=FILE_PATH)
 @click.argument("ratings", nargs=-1, type=FILE_PATH)
-@click.option(
-    "--with",
-    "more",
-    multiple=True,
-    type=FILE_PATH,
-    metavar="FILE",
-    help="Scores of further metrics (repeatable).",
-)
+@option("--with", "more", multiple=True, type=FILE, help="Scores of further metrics (repeatable).")
 @ANSWERS_DB_OPTION
-@click.option(
+@option(
     "--scale",
     "scales",
     multiple=True,
@@ -62,65 +57,55 @@ DEFAULT_SETTINGS = AgreementSettings()
     help="Rating scale, with its range if needed (repeatable).  [default: all]",
 )
 @LOW_IS_GOOD_OPTION
-@click.option(
+@option(
     "--metric",
     "metrics",
     multiple=True,
     metavar="COLUMN",
     help="Column of SCORES that is a metric (repeatable).  [default: all]",
 )
-@click.option(
-    "--low",
-    multiple=True,
-    metavar="COLUMN",
-    help="Metric for which lower is better (repeatable).",
+@option(
+    "--low", multiple=True, metavar="COLUMN", help="Metric for which lower is better (repeatable)."
 )
-@click.option(
+@option(
     "--baseline",
     "baselines",
     multiple=True,
     metavar="COLUMN",
     help="Column of SCORES that is a baseline, not a metric (repeatable).",
 )
-@click.option(
-    "--outputs",
-    type=FILE_PATH,
-    metavar="FILE",
-    help="System outputs; adds their length as a baseline.",
-)
-@click.option(
+@option("--outputs", type=FILE, help="System outputs; adds their length as a baseline.")
+@option(
     "--score-pattern",
     default="",
     metavar="PATTERN",
     help=f"Pattern of sample names in SCORES, {PATTERN_EXAMPLE}",
 )
-@click.option(
-    "--score-sample", default="", metavar="COLUMN", help="Column of SCORES with sample names."
-)
-@click.option(
+@option("--score-sample", default="", metavar="COLUMN", help="Column of SCORES with sample names.")
+@option(
     "--score-column",
     "score_columns",
     multiple=True,
     metavar="NAME=COLUMN",
     help="Rename a column of SCORES (repeatable).",
 )
-@click.option(
+@option(
     "--pattern",
     default="",
     metavar="PATTERN",
     help=f"Pattern of sample names in the ratings table, {PATTERN_EXAMPLE}",
 )
-@click.option(
+@option(
     "--sample", default="", metavar="COLUMN", help="Column of the ratings table with sample names."
 )
-@click.option(
+@option(
     "--column",
     "columns",
     multiple=True,
     metavar="NAME=COLUMN",
     help="Rename a column of the ratings table (repeatable).",
 )
-@click.option(
+@option(
     "--given",
     multiple=True,
     metavar="NAME=VALUE",
@@ -131,90 +116,74 @@ DEFAULT_SETTINGS = AgreementSettings()
 @SCREEN_OPTION
 @REFERENCE_OPTION
 @ANCHOR_OPTION
-@click.option(
+@option(
     "--rank",
     "coefficient",
     type=click.Choice(RANKING_COEFFICIENTS),
     default=DEFAULT_SETTINGS.coefficient,
-    show_default=True,
     help="Coefficient that ranks metrics.",
 )
-@click.option(
+@option(
     "--at",
     "levels",
     multiple=True,
     type=click.Choice(LEVELS),
     help="Level at which scores and ratings are compared (repeatable).  [default: system, item]",
 )
-@click.option(
+@option(
     "--generalize",
     type=click.Choice(list(POPULATIONS)),
     default=DEFAULT_SETTINGS.generalize,
-    show_default=True,
     help="What results hold for: other systems, items and raters; other items and raters on these "
     "systems; or other listeners of these items.",
 )
-@click.option(
+@option(
     "--mapping",
     type=click.Choice(list(MAPPING_ORDERS)),
     default=DEFAULT_SETTINGS.mapping,
-    show_default=True,
     help="Mapping of scores to the rating scale before errors are computed.",
 )
-@click.option(
+@option(
     "--adjust",
     type=click.Choice(ADJUSTMENTS),
     default=DEFAULT_SETTINGS.adjust,
-    show_default=True,
     help="Adjustment of system means if systems have different items.",
 )
-@click.option(
+@option(
     "--aggregate",
     type=click.Choice(AGGREGATES),
     default=DEFAULT_SETTINGS.aggregate,
-    show_default=True,
     help="Rating of an output: mean or median of its votes, or mean of votes normalized per rater.",
 )
-@click.option(
+@option(
     "--partial",
     multiple=True,
     metavar="COLUMN",
     help="Column of SCORES to control for in partial correlations, or length of --outputs "
     "(repeatable).",
 )
-@click.option(
+@option(
     "--by",
     multiple=True,
     metavar="FIELD",
     help="Report agreement by a field of items or raters, such as dataset or jury (repeatable).",
 )
-@click.option(
+@option(
     "--where",
     multiple=True,
     metavar="CONDITION",
     help="Use items or raters for which a column fulfils CONDITION, such as accuracy>=0.9 "
     "(repeatable).",
 )
-@click.option(
+@option(
     "--correction",
     type=click.Choice(CORRECTIONS),
     default=DEFAULT_SETTINGS.correction,
-    show_default=True,
     help="Correction for multiple comparisons.",
 )
-@click.option(
-    "--level",
-    default=DEFAULT_SETTINGS.level,
-    show_default=True,
-    help="Confidence level of intervals.",
-)
-@click.option("--draws", default=DEFAULT_SETTINGS.draws, show_default=True, help=DRAWS_HELP)
-@click.option(
-    "--permutations",
-    default=DEFAULT_SETTINGS.permutations,
-    show_default=True,
-    help="Number of permutations.",
-)
+@option("--level", default=DEFAULT_SETTINGS.level, help="Confidence level of intervals.")
+@option("--draws", default=DEFAULT_SETTINGS.draws, help=DRAWS_HELP)
+@option("--permutations", default=DEFAULT_SETTINGS.permutations, help="Number of permutations.")
 @SEED_OPTION
 @report_options
 def agree_command(

@@ -10,13 +10,19 @@ import click
 from earwitness.audio.conditions import MNRU_BANDS_HZ
 from earwitness.cli.main import SubcommandGroup
 from earwitness.cli.output import (
+    FILE,
     FILE_PATH,
+    JOBS_OPTION,
     NEW_FOLDER_OPTION,
     QUIET_OPTION,
     SEED_OPTION,
     SOUND_UNIT,
+    Integer,
     check_results,
     check_seed,
+    option,
+    print_message,
+    print_notes,
     progress_bar,
     skip_option,
     warnings_as_notes,
@@ -73,110 +79,79 @@ class ColumnList(click.ParamType[tuple[str, ...]]):
 @audio_command.command("clips")
 @click.argument("recordings", nargs=-1, required=True, type=FILE_PATH, metavar="RECORDING…")
 @NEW_FOLDER_OPTION
-@click.option(
+@option(
     "--annotation",
     multiple=True,
     type=FILE_PATH,
-    metavar="PATH",
     help="File or folder with the times of speech (repeatable): CHiME JSON, RTTM, CTM, TextGrid, "
     "SRT, WebVTT, or CSV with recording, start and end.  [default: speech is detected]",
 )
-@click.option(
+@option(
     "--detector",
     metavar="NAME|FILE",
     help="Speech detector: webrtc, or a Silero ONNX file. Default: the file of silero-vad if that "
     "package and onnxruntime are installed, else webrtc.",
 )
-@click.option(
+@option(
     "--threshold",
     default=0.5,
-    show_default=True,
     help="Probability of speech from which the detector starts a passage.",
 )
-@click.option(
+@option(
     "--guard",
     default=GUARD_SECONDS,
-    show_default=True,
     help="Time around detected speech, in addition to --margin, that detectors may miss.",
 )
-@click.option(
-    "--min-seconds",
-    default=DEFAULT_RULE.min_seconds,
-    show_default=True,
-    help="Shortest duration of a clip.",
-)
-@click.option(
-    "--max-seconds",
-    default=DEFAULT_RULE.max_seconds,
-    show_default=True,
-    help="Longest duration of a clip.",
-)
-@click.option(
+@option("--min-seconds", default=DEFAULT_RULE.min_seconds, help="Shortest duration of a clip.")
+@option("--max-seconds", default=DEFAULT_RULE.max_seconds, help="Longest duration of a clip.")
+@option(
     "--min-speech",
     default=DEFAULT_RULE.min_speech,
-    show_default=True,
     help="Least duration of speech in a clip, in seconds.",
 )
-@click.option(
+@option(
     "--margin",
     default=DEFAULT_RULE.margin,
-    show_default=True,
     help="Time without speech at both ends of a clip, in seconds.",
 )
-@click.option(
+@option(
     "--gap",
     default=DEFAULT_RULE.gap,
-    show_default=True,
     help="Least time between two clips of a recording, in seconds.",
 )
-@click.option(
+@option(
     "--max-per-recording",
-    type=click.IntRange(1),
-    metavar="INTEGER",
+    type=Integer(1),
     help="Largest number of clips per recording, spread evenly.  [default: all]",
 )
-@click.option(
+@option(
     "--fields",
     metavar="PATTERN",
     help="Pattern of file names that gives covariates, such as {session}_{location}.",
 )
-@click.option(
-    "--covariates",
-    type=FILE_PATH,
-    metavar="FILE",
-    help="CSV file of covariates, with a column recording.",
-)
-@click.option(
+@option("--covariates", type=FILE, help="CSV file of covariates, with a column recording.")
+@option(
     "--speakers",
-    type=FILE_PATH,
-    metavar="FILE",
+    type=FILE,
     help="CSV file of covariates of annotated speakers, with a column speaker.",
 )
-@click.option(
-    "--count",
-    type=click.IntRange(1),
-    metavar="INTEGER",
-    help="Number of clips to select from those found.  [default: all]",
+@option(
+    "--count", type=Integer(1), help="Number of clips to select from those found.  [default: all]"
 )
-@click.option(
+@option(
     "--balance",
     type=ColumnList(),
     default=(),
     help="Categorical columns in which the selection is balanced, separated by commas.",
 )
-@click.option(
+@option(
     "--numbers",
     type=ColumnList(),
     default=(),
     help="Numeric columns whose means the selection keeps, such as snr.",
 )
 @skip_option("Recordings")
-@click.option(
-    "--jobs",
-    type=click.IntRange(1),
-    metavar="INTEGER",
-    help="Number of worker processes.  [default: number of cores]",
-)
+@option("--jobs", type=Integer(1), help="Number of worker processes.  [default: number of cores]")
 @SEED_OPTION
 @QUIET_OPTION
 def clips_command(
@@ -211,10 +186,9 @@ def clips_command(
             **options,
         )
     click.echo(render_text(clips_report(run)).rstrip("\n"))
-    for problem in run.skipped:
-        click.echo(f"skipped: {problem}", err=True)
-    click.echo(f"wrote {len(run.clips):,} clips into {output}", err=True)
-    click.echo(f"open {output / REVIEW_FILE} to review them", err=True)
+    print_notes(run.skipped, "skipped")
+    print_message(f"wrote {len(run.clips):,} clips into {output}")
+    print_message(f"open {output / REVIEW_FILE} to review them")
 
 
 # --- Command audio select ------------------------------------------------------------------------
@@ -222,58 +196,37 @@ def clips_command(
 
 @audio_command.command("select")
 @click.argument("table", type=FILE_PATH, metavar="CLIPS.CSV")
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=FILE_PATH,
-    metavar="FILE",
-    help="Clip table to write (CSV).",
-)
-@click.option(
-    "--review",
-    type=FILE_PATH,
-    metavar="FILE",
-    help="Decisions exported from the review page (review.csv).",
-)
-@click.option(
+@option("-o", "--output", required=True, type=FILE, help="Clip table to write (CSV).")
+@option("--review", type=FILE, help="Decisions exported from the review page (review.csv).")
+@option(
     "--unreviewed",
     type=click.Choice(UNREVIEWED_CHOICES),
     default=UNREVIEWED_CHOICES[0],
-    show_default=True,
     help="Clips without a decision: fail, keep or drop.",
 )
-@click.option(
-    "--count",
-    type=click.IntRange(1),
-    metavar="INTEGER",
-    help="Number of clips to select.  [default: all that are kept]",
-)
-@click.option(
+@option("--count", type=Integer(1), help="Number of clips to select.  [default: all that are kept]")
+@option(
     "--balance",
     type=ColumnList(),
     default=(),
     help="Categorical columns to balance, separated by commas.",
 )
-@click.option(
+@option(
     "--numbers",
     type=ColumnList(),
     default=(),
     help="Numeric columns whose means the selection keeps, such as snr.",
 )
-@click.option(
+@option(
     "--panels",
-    type=click.IntRange(1),
-    metavar="INTEGER",
+    type=Integer(1),
     default=1,
-    show_default=True,
     help="Number of equivalent panels into which the selection can be divided.",
 )
-@click.option(
+@option(
     "--shares",
     type=click.Choice(SHARES),
     default=SHARES[0],
-    show_default=True,
     help="Categories: proportional to the clips that are kept, or as equal as possible.",
 )
 @SEED_OPTION
@@ -294,7 +247,7 @@ def select_command(table: Path, output: Path, review: Path | None, **options: An
     with target as file:
         file.write(selected.text)
     click.echo(render_text(selection_report(selected)).rstrip("\n"))
-    click.echo(f"wrote {len(selected.rows):,} clips to {output}", err=True)
+    print_message(f"wrote {len(selected.rows):,} clips to {output}")
 
 
 # --- Command audio normalize ---------------------------------------------------------------------
@@ -303,83 +256,63 @@ def select_command(table: Path, output: Path, review: Path | None, **options: An
 @audio_command.command("normalize")
 @click.argument("source", type=FILE_PATH)
 @NEW_FOLDER_OPTION
-@click.option(
+@option(
     "--target",
     type=float,
     default=-30.0,
-    show_default=True,
     metavar="LEVEL",
     help="Level in LUFS, or in dBov for --measure active.",
 )
-@click.option(
+@option(
     "--measure",
     type=click.Choice(["lufs", "active"]),
     default="lufs",
-    show_default=True,
     help="Integrated loudness (BS.1770-4), or active speech level (P.56).",
 )
-@click.option(
+@option(
     "--peak",
     type=float,
     default=-1.0,
-    show_default=True,
     metavar="DBTP",
     help="Largest true peak; all conditions of a clip that would exceed it are reduced equally.",
 )
-@click.option("--rate", type=int, metavar="HZ", help="Sample rate.  [default: as the source]")
-@click.option(
+@option("--rate", type=int, metavar="HZ", help="Sample rate.  [default: as the source]")
+@option(
     "--channels",
     type=click.Choice(["keep", "mono", "stereo"]),
     default="keep",
-    show_default=True,
     help="mono: mean of the channels; stereo: mono files in both channels.",
 )
-@click.option(
+@option(
     "--length",
     type=click.Choice(["keep", "pad", "trim"]),
     default="keep",
-    show_default=True,
     help="Conditions of different lengths: pad with silence to the longest, or trim to the "
     "shortest, both at the end.",
 )
-@click.option(
+@option(
     "--tolerance",
     type=float,
     default=0.1,
-    show_default=True,
     metavar="SECONDS",
     help="Largest difference in length between conditions of a clip; a larger one is an error.",
 )
-@click.option(
-    "--bits",
-    type=click.Choice(["16", "24", "float"]),
-    default="16",
-    show_default=True,
-    help="Bits per sample.",
-)
-@click.option(
+@option("--bits", type=click.Choice(["16", "24", "float"]), default="16", help="Bits per sample.")
+@option(
     "--files",
     metavar="PATTERN",
     help='Paths in SOURCE, such as "{item}/{system}.wav".  '
     "[default: one subfolder per condition, or no subfolders]",
 )
-@click.option(
-    "--system", "systems", multiple=True, metavar="NAME", help="Condition to use (repeatable)."
-)
-@click.option(
+@option("--system", "systems", multiple=True, metavar="NAME", help="Condition to use (repeatable).")
+@option(
     "--rename",
     metavar="PATTERN",
     help='Names in the output, such as "{item}_{system}" or "{system}/{number:03}".  '
     "[default: as in SOURCE]",
 )
 @skip_option("Clips")
-@click.option(
-    "--jobs",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Number of worker processes.",
-)
+@JOBS_OPTION
 @QUIET_OPTION
 def normalize_command(
     source: Path,
@@ -436,11 +369,9 @@ def normalize_command(
         )
     for line in material.summary():
         click.echo(line)
-    for note in material.notes:
-        click.echo(f"note: {note}", err=True)
-    for problem in material.skipped:
-        click.echo(f"skipped: {problem}", err=True)
-    click.echo(f"wrote {len(material.files):,} files and {REPORT_FILE} into {output}", err=True)
+    print_notes(material.notes)
+    print_notes(material.skipped, "skipped")
+    print_message(f"wrote {len(material.files):,} files and {REPORT_FILE} into {output}")
 
 
 # --- Command audio conditions --------------------------------------------------------------------
@@ -448,48 +379,38 @@ def normalize_command(
 
 @audio_command.command("conditions")
 @click.argument("clips", nargs=-1, type=FILE_PATH, metavar="[CLIPS]...")
-@click.option(
+@option(
     "--kind",
     type=click.Choice(CONDITION_KINDS),
     default="p835",
-    show_default=True,
     help="Conditions to create: the twelve of P.835, low-pass anchors of MUSHRA, or MNRU.",
 )
-@click.option(
+@option(
     "--talker",
     "talkers",
     multiple=True,
     metavar="NAME=FILE",
     help="Clip of a talker, such as f1=anna.wav (repeatable), instead of CLIPS.",
 )
-@click.option(
+@option(
     "--noise",
-    type=FILE_PATH,
-    metavar="FILE",
+    type=FILE,
     help="Noise of P.835.  [default: noise with the mean spectrum of the clips]",
 )
-@click.option(
+@option(
     "--q",
     default=",".join(f"{q:g}" for q in DEFAULT_QS_DB),
-    show_default=True,
     metavar="LIST",
     help="Values of Q of MNRU, in dB, separated by commas.",
 )
-@click.option(
+@option(
     "--band",
     type=click.Choice(tuple(MNRU_BANDS_HZ)),
     default="full",
-    show_default=True,
     help="Band of MNRU: 100–3400 Hz (narrow), 100–7000 Hz (wide), or all frequencies.",
 )
-@click.option("--seed", default=1, show_default=True, callback=check_seed, help="Random seed.")
-@click.option(
-    "--jobs",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Number of worker processes.",
-)
+@option("--seed", default=1, callback=check_seed, help="Random seed.")
+@JOBS_OPTION
 @NEW_FOLDER_OPTION
 @QUIET_OPTION
 def conditions_command(
@@ -531,9 +452,8 @@ def conditions_command(
             progress=progress,
         )
     click.echo(render_text(conditions_report(made)).rstrip())
-    for note in made.notes:
-        click.echo(f"note: {note}", err=True)
-    click.echo(f"wrote {len(made.files)} files into {output}", err=True)
+    print_notes(made.notes)
+    print_message(f"wrote {len(made.files)} files into {output}")
 
 
 def _talker_files(talkers: tuple[str, ...]) -> dict[str, Path]:

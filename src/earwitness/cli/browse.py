@@ -13,6 +13,7 @@ import click
 
 from earwitness.cli.main import Termination
 from earwitness.cli.output import (
+    FILE,
     FILE_PATH,
     HOUR_GAP_OPTION,
     QUIET_OPTION,
@@ -21,6 +22,9 @@ from earwitness.cli.output import (
     address_options,
     cache_option,
     clock_options,
+    option,
+    print_message,
+    print_notes,
     progress_bar,
 )
 from earwitness.errors import printable
@@ -46,43 +50,39 @@ MAX_DAMAGES = 10  # that are printed
 
 @click.command("browse")
 @click.argument("recordings", nargs=-1, required=True, type=FILE_PATH, metavar="RECORDING…")
-@click.option(
+@option(
     "--labels",
     multiple=True,
-    type=FILE_PATH,
-    metavar="FILE",
+    type=FILE,
     help="Labels to show: Audacity, Raven or CSV with start, end and label (repeatable).",
 )
-@click.option(
+@option(
     "--skim",
     "skims",
     multiple=True,
-    type=FILE_PATH,
-    metavar="FILE",
+    type=FILE,
     help="Picks to show: JSON file written by earwitness skim (repeatable).",
 )
 @clock_options
 @SHOWN_OPTION
 @HOUR_GAP_OPTION
-@click.option(
+@option(
     "--speech",
     type=click.Choice(SPEECH_CHANGES),
     default="keep",
-    show_default=True,
     help="Passages with speech: keep, play backwards (reverse), or mute.",
 )
-@click.option(
+@option(
     "--speech-model",
     metavar="FILE",
     help="Speech detector: a Silero ONNX file, or cues. Default: the file of silero-vad if that "
     "package and onnxruntime are installed, else cues.",
 )
 @cache_option("the index")
-@click.option(
+@option(
     "--cache-size",
     type=click.FloatRange(0),
     default=DEFAULT_CACHE_GIGABYTES,
-    show_default=True,
     metavar="GB",
     help="Largest size of all indexes in the cache, in gigabytes; those that were not used for "
     "longest are removed.",
@@ -116,7 +116,7 @@ def browse_command(
             make_server(app, messages).run(sockets=[listening])
     view.index.close()
     view.index.wait(STOPPING_SECONDS)
-    click.echo("Stopped.", err=True)
+    print_message("Stopped.")
 
 
 def _build_index(index: RecordingIndex, quiet: bool) -> None:
@@ -126,24 +126,24 @@ def _build_index(index: RecordingIndex, quiet: bool) -> None:
         index.start(progress).wait()
     _print_damages([one for one in index.recording.damages if one not in known])
     if index.state == "failed":
-        click.echo(f"earwitness: {printable(index.message, keep=chr(10))}", err=True)
+        print_message(f"earwitness: {printable(index.message, keep=chr(10))}")
 
 
 def _print_damages(damages: Sequence[Damage]) -> None:
     from earwitness.web.navigator import describe_damage
 
     for damage in damages[:MAX_DAMAGES]:
-        click.echo(f"warning: {printable(describe_damage(damage))}", err=True)
+        print_message(f"warning: {printable(describe_damage(damage))}")
     if len(damages) > MAX_DAMAGES:
         count = len(damages) - MAX_DAMAGES
-        click.echo(f"warning: {count:,} more damaged passages; the page lists them", err=True)
+        print_message(f"warning: {count:,} more damaged passages; the page lists them")
 
 
 def _open_view(paths: tuple[Path, ...], options: dict[str, Any]) -> RecordingView:
     from earwitness.web.navigator import RecordingView
 
     if options["hour_gap"]:
-        click.echo("searching for the silences between hours", err=True)
+        print_message("searching for the silences between hours")
     recording = open_recording(
         paths,
         start=options["start"],
@@ -165,11 +165,10 @@ def _print_address(view: RecordingView, listening: socket.socket) -> None:
 
     recording = view.index.recording
     address = socket_address(listening)
-    click.echo(f"browse {printable(recording.name)} at {address}/ (press Ctrl-C to stop)", err=True)
-    for note in (*recording.notes, *view.notes):
-        click.echo(f"note: {printable(note)}", err=True)
+    print_message(f"browse {printable(recording.name)} at {address}/ (press Ctrl-C to stop)")
+    print_notes(map(printable, (*recording.notes, *view.notes)))
     _print_damages(recording.damages)
     if not is_loopback(listening):
         host = listening.getsockname()[0]
         message = f"anyone who reaches {host} over the network can hear the recording"
-        click.echo(f"warning: {message} — use --host 127.0.0.1, or an HTTPS proxy", err=True)
+        print_message(f"warning: {message} — use --host 127.0.0.1, or an HTTPS proxy")

@@ -15,7 +15,7 @@ from earwitness.chapters.matching import TM_RULES
 from earwitness.chapters.presets import ItemAudio
 from earwitness.chunkseg import evaluate_batch, print_results
 from earwitness.chunkseg.metrics import time_warnings
-from earwitness.cli.output import check_results
+from earwitness.cli.output import check_results, option, print_message
 from earwitness.errors import EarwitnessWarning, InputError, Problem
 from earwitness.io.atomic import AtomicFile
 from earwitness.io.source import RecordSource
@@ -23,56 +23,43 @@ from earwitness.io.source import RecordSource
 
 @click.command("chunkseg")
 @click.argument("input")
-@click.option("--chunk-size", default=6.0, show_default=True, help="Chunk size in seconds.")
-@click.option("--collar", default=3.0, show_default=True, help="Collar in seconds.")
-@click.option("--format", metavar="NAME", help="Transcript format, such as cstart_ts.")
-@click.option("--custom-pattern", metavar="REGEX", help="Regular expression for custom formats.")
-@click.option("--timestamp-format", metavar="FORMAT", help="Time format for custom_ts.")
-@click.option(
-    "--src-lang", default="eng", show_default=True, help="Language of the audio (ISO 639-3)."
-)
-@click.option("--tgt-lang", default="en", show_default=True, help="Language of the titles.")
-@click.option(
+@option("--chunk-size", default=6.0, help="Chunk size in seconds.")
+@option("--collar", default=3.0, help="Collar in seconds.")
+@option("--format", metavar="NAME", help="Transcript format, such as cstart_ts.")
+@option("--custom-pattern", metavar="REGEX", help="Regular expression for custom formats.")
+@option("--timestamp-format", metavar="FORMAT", help="Time format for custom_ts.")
+@option("--src-lang", default="eng", help="Language of the audio (ISO 639-3).")
+@option("--tgt-lang", default="en", help="Language of the titles.")
+@option(
     "--fa-backend",
     type=click.Choice(["mms_fa", "pocketsphinx", "alqalign"]),
     default="mms_fa",
-    show_default=True,
     help="Forced aligner of transcripts without times. Without the weights of mms_fa, English is"
     " aligned by pocketsphinx. alqalign is not supported.",
 )
-@click.option(
+@option(
     "--force-alignment",
     is_flag=True,
     help="Align transcripts with the audio even if they have times.",
 )
-@click.option(
-    "--wer", is_flag=True, help="Compute word error rates; requires reference_transcript."
-)
-@click.option("--titles", is_flag=True, help="Compute title metrics; requires reference_titles.")
-@click.option(
-    "--tolerance",
-    default=5.0,
-    show_default=True,
-    help="Largest distance of matching titles in seconds.",
-)
-@click.option(
+@option("--wer", is_flag=True, help="Compute word error rates; requires reference_transcript.")
+@option("--titles", is_flag=True, help="Compute title metrics; requires reference_titles.")
+@option("--tolerance", default=5.0, help="Largest distance of matching titles in seconds.")
+@option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Output file (JSON).  [default: text to standard output]",
 )
-@click.option("--num-bootstrap", default=100, show_default=True, help="Number of bootstrap draws.")
-@click.option(
+@option("--num-bootstrap", default=100, help="Number of bootstrap draws.")
+@option(
     "--tm-rule",
     type=click.Choice(list(TM_RULES)),
     default="start_end",
-    show_default=True,
     help="Times of titles that must match: start (chunkseg 0.3.4) or start_end (0.4.0).",
 )
-@click.option(
-    "--exact", is_flag=True, help="Reproduce chunkseg also in the cases where it is wrong."
-)
+@option("--exact", is_flag=True, help="Reproduce chunkseg also in the cases where it is wrong.")
 def chunkseg_command(input: str, output: Path | None, **options: Any) -> None:
     """Score INPUT, a JSON Lines file, like the chunkseg package.
 
@@ -101,7 +88,7 @@ def chunkseg_command(input: str, output: Path | None, **options: Any) -> None:
     told = [str(warning.message) for warning in caught]
     told += [] if options["exact"] else time_warnings(samples)
     for text in told:
-        click.echo(f"Warning: {text}", err=True)
+        print_message(f"Warning: {text}")
     if file is None:
         print_results(results)
         return
@@ -133,4 +120,4 @@ def _read_samples(source: RecordSource) -> Iterator[tuple[int, Any]]:
             try:
                 yield line, json.loads(text)
             except (ValueError, RecursionError) as error:
-                click.echo(f"Warning: skipping invalid JSON on line {line}: {error}", err=True)
+                print_message(f"Warning: skipping invalid JSON on line {line}: {error}")

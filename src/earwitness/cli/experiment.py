@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import click
 
 from earwitness.cli.main import SubcommandGroup
 from earwitness.cli.options import (
-    FILE_PATH,
     SHARED_OPTIONS,
     IntegerList,
     TaskCommand,
@@ -23,8 +21,11 @@ from earwitness.cli.options import (
     value_option,
 )
 from earwitness.cli.output import (
+    FILE,
+    FOLDER,
     OutputTarget,
     TextTarget,
+    add_options,
     note_on_interruption,
     progress_bar,
     warnings_as_notes,
@@ -59,12 +60,19 @@ SIMULATOR_SIZES = {
 }
 
 
-def simulator_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add an option for every size of a simulated study; sizes that are not set are None."""
-    for name, (default, text) in reversed(SIMULATOR_SIZES.items()):
-        settings: dict[str, Any] = {"show_default": str(default), "section": SIMULATOR_SECTION}
-        function = section_option(f"--{name}", type=type(default), help=text, **settings)(function)
-    return function
+# sizes that are not set are None
+simulator_options = add_options(
+    *(
+        section_option(
+            f"--{name}",
+            type=type(default),
+            help=text,
+            show_default=str(default),
+            section=SIMULATOR_SECTION,
+        )
+        for name, (default, text) in SIMULATOR_SIZES.items()
+    )
+)
 
 
 # --- Options of the summarizer -------------------------------------------------------------------
@@ -80,12 +88,12 @@ SUMMARIZER_OPTIONS = {
 }
 
 
-def summarizer_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of made systems; those that are not set are None."""
-    for name, (metavar, text) in reversed(SUMMARIZER_OPTIONS.items()):
-        settings: dict[str, Any] = {"metavar": metavar, "section": SUMMARIZER_SECTION}
-        function = section_option(f"--{name}", help=text, **settings)(function)
-    return function
+summarizer_options = add_options(
+    *(
+        section_option(f"--{name}", help=text, metavar=metavar, section=SUMMARIZER_SECTION)
+        for name, (metavar, text) in SUMMARIZER_OPTIONS.items()
+    )
+)
 
 
 # --- Command experiment references ---------------------------------------------------------------
@@ -98,27 +106,21 @@ class ExperimentCommand(TaskCommand):
         return super()._section_title(section).partition(" (default metric")[0]
 
 
-REFERENCES_OPTIONS = (
+references_options = add_options(
+    metric_options,
     section_option(
         "--judgements",
         multiple=True,
-        type=FILE_PATH,
-        metavar="FILE",
+        type=FILE,
         help="Table of ratings of the outputs (repeatable).",
     ),
     section_option(
         "--reading-answers",
         multiple=True,
-        type=FILE_PATH,
-        metavar="FILE",
+        type=FILE,
         help="Ratings from reading trials (repeatable).",
     ),
-    section_option(
-        "--words-answers",
-        type=FILE_PATH,
-        metavar="FILE",
-        help="References from words trials.",
-    ),
+    section_option("--words-answers", type=FILE, help="References from words trials."),
     section_option(
         "--scale", default="", metavar="NAME", help="Rating scale, if there are several."
     ),
@@ -134,7 +136,7 @@ REFERENCES_OPTIONS = (
         help="Numbers of people.",
         show_default="all",
     ),
-    section_option("--orders", default=100, show_default=True, help="Random orders of people."),
+    section_option("--orders", default=100, help="Random orders of people."),
     section_option("--exact", is_flag=True, help="Use all orders of people."),
     section_option(
         "--coefficient",
@@ -148,24 +150,16 @@ REFERENCES_OPTIONS = (
         "--isolated-rule",
         type=float,
         default=3.0,
-        show_default=True,
         help="SDs below the median; 0: nobody is isolated.",
     ),
     SHARED_OPTIONS["draws"],
-    section_option(
-        "--permutations", default=1000, show_default=True, help="Number of permutations."
-    ),
+    section_option("--permutations", default=1000, help="Number of permutations."),
     SHARED_OPTIONS["level"],
     SHARED_OPTIONS["seed"],
     SHARED_OPTIONS["jobs"],
-    section_option(
-        "--resume",
-        type=FILE_PATH,
-        metavar="FOLDER",
-        help="Keep finished parts here, to resume.",
-    ),
+    section_option("--resume", type=FOLDER, help="Keep finished parts here, to resume."),
     SHARED_OPTIONS["quiet"],
-    section_option("--points", type=FILE_PATH, metavar="FILE", help="Also write all points (CSV)."),
+    section_option("--points", type=FILE, help="Also write all points (CSV)."),
     *(SHARED_OPTIONS[name] for name in ("to", "table", "interval_form", "output", "title")),
     SHARED_OPTIONS["figures"],
     section_option("--simulate", is_flag=True, help="Simulate the data; no files are read."),
@@ -176,13 +170,6 @@ REFERENCES_OPTIONS = (
     ),
 )
 RESUME_REMARK = "run the same command again to resume"
-
-
-def references_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the command references."""
-    for option in reversed(REFERENCES_OPTIONS):
-        function = option(function)
-    return metric_options(function)
 
 
 @experiment_command.command("references", cls=ExperimentCommand)

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, get_args
 
 import click
 
 from earwitness.cli.declarations import load_declarations
-from earwitness.cli.output import FIGURES_HELP, check_seed
+from earwitness.cli.output import (
+    FIGURES_HELP,
+    FILE,
+    FOLDER,
+    Command,
+    CommandOption,
+    add_options,
+    check_seed,
+    option,
+    print_message,
+)
 from earwitness.core import Map, OnError
 from earwitness.errors import PluginError, nearest
 from earwitness.output_formats import FORMS, INTERVAL_FORMS, TABLES
 from earwitness.plugins import package
-
-CommandFunction = Callable[..., Any]
-CommandOption = Callable[[CommandFunction], CommandFunction]
-FILE_PATH = click.Path(path_type=Path)
-
 
 DECLARED = load_declarations()
 
@@ -263,7 +267,7 @@ def _option_type(default: Any) -> Any:
 
 def section_option(*names: str, **settings: Any) -> CommandOption:
     """Return a decorator that adds an option with a section of help."""
-    return click.option(*names, cls=SectionOption, **settings)
+    return option(*names, cls=SectionOption, **settings)
 
 
 READING_METAVARS = {
@@ -350,24 +354,15 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
         help="Omit the human ceiling (faster).",
         further=True,
     ),
-    "draws": section_option(
-        "--draws", default=1000, show_default=True, help="Number of bootstrap draws."
-    ),
+    "draws": section_option("--draws", default=1000, help="Number of bootstrap draws."),
     "level": section_option(
-        "--level",
-        type=float,
-        default=0.95,
-        show_default=True,
-        help="Confidence level of intervals.",
+        "--level", type=float, default=0.95, help="Confidence level of intervals."
     ),
-    "seed": section_option(
-        "--seed", default=0, show_default=True, callback=check_seed, help="Random seed."
-    ),
+    "seed": section_option("--seed", default=0, callback=check_seed, help="Random seed."),
     "on_error": section_option(
         "--on-error",
         type=click.Choice(get_args(OnError)),
         default="fail",
-        show_default=True,
         help="Invalid samples: fail, skip, or empty.",
     ),
     "to": section_option(
@@ -390,17 +385,11 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
         further=True,
     ),
     "output": section_option(
-        "-o",
-        "--output",
-        type=FILE_PATH,
-        metavar="FILE",
-        help="Output file; its ending sets the format.",
+        "-o", "--output", type=FILE, help="Output file; its ending sets the format."
     ),
     "title": section_option("--title", default="", metavar="TEXT", help="Title of the report."),
-    "figures": section_option("--figures", type=FILE_PATH, metavar="FOLDER", help=FIGURES_HELP),
-    "jobs": section_option(
-        "--jobs", default=1, show_default=True, help="Number of worker processes."
-    ),
+    "figures": section_option("--figures", type=FOLDER, help=FIGURES_HELP),
+    "jobs": section_option("--jobs", default=1, help="Number of worker processes."),
     "quiet": section_option("--quiet", is_flag=True, help="Hide the progress bar."),
 }
 SHARED_ORDER = (
@@ -431,16 +420,17 @@ def value_option(default: str) -> CommandOption:
 def shared_options(*, systems: bool = True) -> CommandOption:
     """Return a decorator that adds the options of all commands that score."""
 
-    def decorate(function: CommandFunction) -> CommandFunction:
-        for name, option in reversed(SHARED_OPTIONS.items()):
-            if systems or name not in SYSTEM_OPTIONS:
-                function = option(function)
-        return metric_options(function)
+    return add_options(
+        metric_options,
+        *(
+            shared
+            for name, shared in SHARED_OPTIONS.items()
+            if systems or name not in SYSTEM_OPTIONS
+        ),
+    )
 
-    return decorate
 
-
-def metric_options(function: CommandFunction) -> CommandFunction:
+def metric_options(function: Command) -> Command:
     """Add an option for every parameter of every metric; several values are scored side by side."""
     options = [*getattr(function, "__click_params__", ())]
     taken = {option.name for option in options} | {flag for one in options for flag in one.opts}
@@ -471,17 +461,18 @@ def _taken_name(parameter: str, metric: str) -> PluginError:
     return PluginError(package(METRICS.plugins[metric]), f"{message} — rename the parameter")
 
 
-def network_options(function: CommandFunction) -> CommandFunction:
-    """Add an option for every parameter of the metric that uses word networks."""
-    for declared in reversed(DECLARED["network"]):
-        name, text = declared["name"], declared["help"]
-        function = section_option(
-            option_flag(name),
-            name,
+network_options = add_options(
+    *(
+        section_option(
+            option_flag(declared["name"]),
+            declared["name"],
             type=click.Choice(declared["choices"]),
-            help=f"{text[:1].upper()}{text[1:]}  [default: {declared['default']}]",
-        )(function)
-    return function
+            help=f"{declared['help'][:1].upper()}{declared['help'][1:]}"
+            f"  [default: {declared['default']}]",
+        )
+        for declared in DECLARED["network"]
+    )
+)
 
 
 def drop_unset(options: dict[str, Any]) -> dict[str, Any]:
@@ -505,7 +496,5 @@ def choose_map(jobs: int, metrics: Sequence[str]) -> Map:
     single_process = [name for name in metrics if METRICS[name].alone]
     if jobs > 1 and single_process:
         reason = "the model already uses all cores"
-        click.echo(
-            f"note: --jobs does not apply to {', '.join(single_process)}: {reason}", err=True
-        )
+        print_message(f"note: --jobs does not apply to {', '.join(single_process)}: {reason}")
     return in_process if jobs == 1 else processes(jobs)

@@ -26,23 +26,55 @@ if TYPE_CHECKING:
 
 
 Command = Callable[..., Any]
+CommandOption = Callable[[Command], Command]
+
+
+class PathType(click.Path):
+    """A path, which help names by what it is."""
+
+    def __init__(self, metavar: str) -> None:
+        super().__init__(path_type=Path)
+        self._metavar = metavar
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return the name that help shows."""
+        del param, ctx
+        return self._metavar
+
+
+class Integer(click.IntRange):
+    """A whole number within limits."""
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return the name that help shows."""
+        del param, ctx
+        return "INTEGER"
+
+
+def option(*names: str, **settings: Any) -> CommandOption:
+    """Return a decorator that adds an option, whose help shows its default, if it has one."""
+    has_default = settings.get("default", "") not in (None, "", ())
+    return click.option(*names, **{"show_default": has_default, **settings})
+
+
+def add_options(*options: CommandOption) -> CommandOption:
+    """Return a decorator that adds options in their order."""
+
+    def decorate(command: Command) -> Command:
+        for add in reversed(options):
+            command = add(command)
+        return command
+
+    return decorate
+
+
 FILE_PATH = click.Path(path_type=Path)
+FILE, FOLDER = PathType("FILE"), PathType("FOLDER")
 FAULTS_HELP = "Votes outside their scale: refuse the file, or treat them as blanks and list them."
 STUDY_SUFFIXES = (".yaml", ".yml")
-OUTPUT_OPTION = click.option(
-    "-o",
-    "--output",
-    type=FILE_PATH,
-    metavar="FILE",
-    help="Output file.  [default: standard output]",
-)
-NEW_FOLDER_OPTION = click.option(
-    "-o",
-    "--output",
-    type=FILE_PATH,
-    metavar="FOLDER",
-    required=True,
-    help="Folder to create; must not exist.",
+OUTPUT_OPTION = option("-o", "--output", type=FILE, help="Output file.  [default: standard output]")
+NEW_FOLDER_OPTION = option(
+    "-o", "--output", type=FOLDER, required=True, help="Folder to create; must not exist."
 )
 
 
@@ -52,6 +84,20 @@ def split_study_file(files: Sequence[Path]) -> tuple[Path | None, list[Path]]:
     if len(studies) > 1:
         raise UsageError(f"only one study file is allowed, got {', '.join(map(str, studies))}")
     return (studies[0] if studies else None), [path for path in files if path not in studies]
+
+
+# --- Messages on standard error ------------------------------------------------------------------
+
+
+def print_message(text: str) -> None:
+    """Print a line on standard error."""
+    click.echo(text, err=True)
+
+
+def print_notes(notes: Iterable[object], label: str = "note") -> None:
+    """Print notes on standard error, each with the label."""
+    for note in notes:
+        print_message(f"{label}: {note}")
 
 
 # --- Output targets ------------------------------------------------------------------------------
@@ -126,10 +172,9 @@ class OutputTarget:
                 file.write(text)
         if self._file is not None or self._table == "paper":  # a printed report has the notes
             scores: Any = getattr(result, "scores", result)  # notes of a comparison
-            for note in scores.notes:
-                click.echo(f"note: {note}", err=True)
+            print_notes(scores.notes)
         if self._file is not None:
-            click.echo(f"wrote {self._output}", err=True)
+            print_message(f"wrote {self._output}")
         self.write_figures(result)
 
     def write_figures(self, result: Result) -> None:
@@ -137,7 +182,7 @@ class OutputTarget:
         if self._figures is not None:
             with warnings_as_notes():
                 files = write_figures(result, self._figures)
-            click.echo(f"wrote {len(files)} files into {self._figures}", err=True)
+            print_message(f"wrote {len(files)} files into {self._figures}")
 
 
 class TextTarget:
@@ -155,7 +200,7 @@ class TextTarget:
             return
         with self._file as file:
             file.write(text)
-        click.echo(f"wrote {self._output}", err=True)
+        print_message(f"wrote {self._output}")
 
 
 def _print_text(text: str) -> None:
@@ -200,73 +245,71 @@ def check_seed(context: click.Context, option: click.Parameter, seed: int | None
     return seed
 
 
-SEED_OPTION = click.option(
-    "--seed", default=0, show_default=True, callback=check_seed, help="Random seed."
-)
-QUIET_OPTION = click.option("--quiet", is_flag=True, help="Hide the progress bar.")
-SHOWN_OPTION = click.option(
+SEED_OPTION = option("--seed", default=0, callback=check_seed, help="Random seed.")
+QUIET_OPTION = option("--quiet", is_flag=True, help="Hide the progress bar.")
+SHOWN_OPTION = option(
     "--shown", metavar="ZONE", help="Time zone of displayed times.  [default: same as --zone]"
 )
-HOUR_GAP_OPTION = click.option(
+JOBS_OPTION = option(
+    "--jobs", type=click.IntRange(1), default=1, help="Number of worker processes."
+)
+READERS_OPTION = option(
+    "--jobs",
+    type=click.IntRange(1),
+    help="Number of worker processes that read long recordings.  [default: number of cores]",
+)
+HOUR_GAP_OPTION = option(
     "--hour-gap",
     default=0.0,
-    show_default=True,
     help="Length of the silences that separate hours, in seconds (0: none).",
 )
 
 
-def clock_options(command: Command) -> Command:
-    """Add the options for the clock time of a recording."""
-    zone = click.option(
-        "--zone",
-        metavar="ZONE",
-        help="Time zone of file names and --start, e.g. Europe/Paris, UTC or +02:00.",
-    )
-    start = click.option(
+clock_options = add_options(
+    option(
         "--start",
         metavar="TIME",
         help="Start time of the first file (ISO 8601).  [default: from the file name]",
-    )
-    return start(zone(command))
+    ),
+    option(
+        "--zone",
+        metavar="ZONE",
+        help="Time zone of file names and --start, e.g. Europe/Paris, UTC or +02:00.",
+    ),
+)
 
 
-def address_options(*, port: int) -> Callable[[Command], Command]:
+def address_options(*, port: int) -> CommandOption:
     """Return the options for the address that a server listens on."""
-    host_option = click.option(
-        "--host",
-        default="127.0.0.1",
-        show_default=True,
-        metavar="ADDRESS",
-        help="Address to listen on (0.0.0.0: all interfaces).",
+    return add_options(
+        option(
+            "--host",
+            default="127.0.0.1",
+            metavar="ADDRESS",
+            help="Address to listen on (0.0.0.0: all interfaces).",
+        ),
+        option(
+            "--port",
+            type=Integer(0, 65535),
+            default=port,
+            help="Port to listen on (0: any free port).",
+        ),
     )
-    port_option = click.option(
-        "--port",
-        type=click.IntRange(0, 65535),
-        metavar="INTEGER",
-        default=port,
-        show_default=True,
-        help="Port to listen on (0: any free port).",
-    )
-    return lambda command: host_option(port_option(command))
 
 
-def cache_option(contents: str) -> Callable[[Command], Command]:
+def cache_option(contents: str) -> CommandOption:
     """Return the option of the cache folder."""
-    return click.option(
-        "--cache",
-        type=FILE_PATH,
-        metavar="FOLDER",
-        help=f"Folder for {contents}.  [default: cache folder of the user]",
+    return option(
+        "--cache", type=FOLDER, help=f"Folder for {contents}.  [default: cache folder of the user]"
     )
 
 
-def skip_option(subject: str) -> Callable[[Command], Command]:
+def skip_option(subject: str) -> CommandOption:
     """Return the option for files that cannot be used."""
-    return click.option(
+    return option(
         "--on-error",
         type=click.Choice(["fail", "skip"]),
         default="fail",
-        show_default=True,
         help=f"{subject} that cannot be used: fail, or skip and list them.",
     )
 
@@ -378,7 +421,7 @@ def warnings_as_notes() -> Iterator[None]:
     def show(message: Warning | str, *_: Any, **_options: Any) -> None:
         if str(message) not in printed:
             printed.add(str(message))
-            click.echo(f"note: {printable(str(message))}", err=True)
+            print_message(f"note: {printable(str(message))}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", EarwitnessWarning)

@@ -9,7 +9,6 @@ import click
 
 import earwitness
 from earwitness.cli.options import (
-    FILE_PATH,
     SHARED_OPTIONS,
     IntegerList,
     PeopleCommand,
@@ -23,9 +22,12 @@ from earwitness.cli.options import (
     value_option,
 )
 from earwitness.cli.output import (
+    FILE,
     OutputTarget,
     TextTarget,
+    option,
     output_format,
+    print_message,
     progress_bar,
     warnings_as_notes,
 )
@@ -40,12 +42,7 @@ from earwitness.errors import PluginError
 @shared_options()
 @value_option("all")
 @section_option("--system", metavar="NAME", help="System name (chunkseg's format only).")
-@section_option(
-    "--samples",
-    type=FILE_PATH,
-    metavar="FILE",
-    help="Also write values per sample (.csv or .jsonl).",
-)
+@section_option("--samples", type=FILE, help="Also write values per sample (.csv or .jsonl).")
 @section_option(
     "--reference-counts",
     "fewer",
@@ -54,19 +51,8 @@ from earwitness.errors import PluginError
     metavar="N,...",
     help="Also score with N references (needs --samples).",
 )
-@section_option(
-    "--repeats",
-    default=5,
-    show_default=True,
-    help="Random draws per reference count.",
-    further=True,
-)
-@section_option(
-    "--alignments",
-    type=FILE_PATH,
-    metavar="FILE",
-    help="Also write word alignments (text file).",
-)
+@section_option("--repeats", default=5, help="Random draws per reference count.", further=True)
+@section_option("--alignments", type=FILE, help="Also write word alignments (text file).")
 def score_command(
     outputs: str,
     references: str | None,
@@ -91,7 +77,7 @@ def score_command(
     with warnings_as_notes(), progress_bar(quiet=quiet) as progress:
         scores = earwitness.score(outputs, references, progress=progress, **work)
     for path in filter(None, files.values()):
-        click.echo(f"wrote {path}", err=True)
+        print_message(f"wrote {path}")
     target.write(scores)
 
 
@@ -103,8 +89,8 @@ def score_command(
 @click.argument("references")
 @shared_options()
 @value_option("one per metric")
-@section_option("--alpha", default=0.05, show_default=True, help="Significance level.")
-@section_option("--permutations", default=10_000, show_default=True, help="Number of permutations.")
+@section_option("--alpha", default=0.05, help="Significance level.")
+@section_option("--permutations", default=10_000, help="Number of permutations.")
 def compare_command(
     outputs: str,
     references: str,
@@ -138,12 +124,7 @@ def compare_command(
 @click.argument("references")
 @shared_options(systems=False)
 @value_option("all")
-@section_option(
-    "--samples",
-    type=FILE_PATH,
-    metavar="FILE",
-    help="Also write values per annotator and item.",
-)
+@section_option("--samples", type=FILE, help="Also write values per annotator and item.")
 def people_command(
     references: str,
     samples: Path | None,
@@ -165,7 +146,7 @@ def people_command(
     work = {"map": choose_map(jobs, options["metrics"]), "samples": samples, **drop_unset(options)}
     scores = earwitness.people(references, **work)
     if samples is not None:
-        click.echo(f"wrote {samples}", err=True)
+        print_message(f"wrote {samples}")
     target.write(scores)
 
 
@@ -199,19 +180,19 @@ SHOWN_SYSTEMS = 5  # in the note about gathered outputs
 
 @click.command("gather")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option(
+@option(
     "--durations",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
     help="CSV file with columns item and duration (in seconds); FILES are then references.",
 )
-@click.option(
+@option(
     "--references",
     is_flag=True,
     help="FILES are references that contain their durations (yt-dlp, TextGrid, JAMS).",
 )
-@click.option("--system", metavar="NAME", help="System name.  [default: folder of each file]")
-@click.option(
+@option("--system", metavar="NAME", help="System name.  [default: folder of each file]")
+@option(
     "--spoken",
     multiple=True,
     type=click.Path(exists=True, path_type=Path),
@@ -222,13 +203,7 @@ SHOWN_SYSTEMS = 5  # in the note about gathered outputs
 @SHARED_OPTIONS["pattern"]
 @SHARED_OPTIONS["timestamp_format"]
 @SHARED_OPTIONS["tier"]
-@click.option(
-    "-o",
-    "--output",
-    type=FILE_PATH,
-    metavar="FILE",
-    help="Output file (JSON Lines).  [default: standard output]",
-)
+@option("-o", "--output", type=FILE, help="Output file (JSON Lines).  [default: standard output]")
 def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any) -> None:
     """Convert subtitles and chapter files to JSON Lines, one item per file.
 
@@ -257,7 +232,7 @@ def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any)
         names = [*dict.fromkeys(str(one["system"]) for one in chapters)]
         listed = ", ".join(names[:SHOWN_SYSTEMS]) + ", …" * (len(names) > SHOWN_SYSTEMS)
         message = f"gathered as outputs of {listed}; for references, add --durations FILE"
-        click.echo(f"note: {message}", err=True)
+        print_message(f"note: {message}")
     target.write("".join(msgspec.json.encode(record).decode() + "\n" for record in records))
 
 
@@ -271,12 +246,10 @@ NETWORK_FORM_BY_SUFFIX = {"gv": "dot", "txt": "text", "htm": "html"}
 @click.command("network")
 @click.argument("references")
 @click.argument("item")
-@click.option(
-    "--outputs", metavar="FILE", help="System outputs; adds the path closest to each of them."
-)
+@option("--outputs", metavar="FILE", help="System outputs; adds the path closest to each of them.")
 @network_options
 @SHARED_OPTIONS["tokenise"]
-@click.option(
+@option(
     "--to",
     type=click.Choice(NETWORK_FORMS),
     help="Output format.  [default: from the ending of --output, else text]",

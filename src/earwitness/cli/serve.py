@@ -11,7 +11,15 @@ from typing import Any
 import click
 
 from earwitness.cli.main import Termination
-from earwitness.cli.output import address_options, progress_bar, warnings_as_notes
+from earwitness.cli.output import (
+    Integer,
+    address_options,
+    option,
+    print_message,
+    print_notes,
+    progress_bar,
+    warnings_as_notes,
+)
 from earwitness.errors import InputError, printable
 from earwitness.store.records import ParticipationState
 from earwitness.store.store import Store
@@ -48,69 +56,63 @@ OTHER_HOSTS_NOTE = (
 
 @click.command("serve")
 @click.argument("study", type=click.Path(path_type=Path))
-@click.option(
+@option(
     "--db",
     metavar="FILE|URL",
     help="Database (SQLite file or postgresql://...).  [default: study.db next to STUDY]",
 )
 @address_options(port=8000)
-@click.option(
+@option(
     "--root-path",
     default="",
     metavar="PATH",
     help="Path under which a proxy serves the study, e.g. /test",
 )
-@click.option(
+@option(
     "--trust-proxy",
     default="",
     metavar="IP,...",
     help="Proxy addresses whose X-Forwarded-* headers are trusted.",
 )
-@click.option(
+@option(
     "--open",
     "places",
-    type=click.IntRange(0),
-    metavar="INTEGER",
+    type=Integer(0),
     default=0,
-    show_default=True,
     help="Number of places that anyone may claim at /join.",
 )
-@click.option(
+@option(
     "--outside-id",
     default="PROLIFIC_PID",
-    show_default=True,
     metavar="NAME",
     help="Query parameter of /join with the participant ID of a recruitment service.",
 )
-@click.option(
+@option(
     "--resume",
     type=click.Choice(RESUME_POLICIES),
     default=RESUME_POLICIES[0],
-    show_default=True,
     help="When a listener returns mid-session: resume, restart the session, or block.",
 )
-@click.option(
+@option(
     "--clips",
     default="",
     metavar="URL",
     help="Address of clips for links in workbooks, e.g. https://example.org/{file}",
 )
-@click.option(
+@option(
     "--audio/--no-audio",
     default=True,
-    show_default=True,
     help="Refuse audio files that study check refuses: unreadable, incomplete or silent ones.",
 )
-@click.option(
+@option(
     "--idle-hours",
     type=click.FloatRange(0),
     default=24,
-    show_default=True,
     metavar="HOURS",
     help="Idle time of an unfinished listener at /join after which another person may take the"
     " place (0: never). Without a second answer, it is at most half an hour.",
 )
-@click.option(
+@option(
     "--allow-host",
     "hosts",
     multiple=True,
@@ -118,12 +120,10 @@ OTHER_HOSTS_NOTE = (
     help="Host names at which /join may be opened, besides IP addresses and localhost"
     " (repeatable).",
 )
-@click.option(
+@option(
     "--places-per-address",
-    type=click.IntRange(0),
+    type=Integer(0),
     default=40,
-    show_default=True,
-    metavar="INTEGER",
     help="Places at /join that may be taken from one IP address within an hour (0: any number).",
 )
 def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any) -> None:
@@ -152,13 +152,12 @@ def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any)
                 and not how["hosts"]
                 and (how["trust_proxy"] or not is_loopback(listening))
             ):
-                click.echo(OTHER_HOSTS_NOTE, err=True)
-            for warning in warnings:
-                click.echo(f"warning: {printable(warning)}", err=True)
+                print_message(OTHER_HOSTS_NOTE)
+            print_notes(map(printable, warnings), "warning")
             with suppress(KeyboardInterrupt, Termination):  # the server has shut down cleanly
                 _run_server(site, listening, how["trust_proxy"])
     loss = f"{printable(store.loss)}." if store.loss else "All received answers are saved."
-    click.echo(f"Stopped. {loss}", err=True)
+    print_message(f"Stopped. {loss}")
 
 
 def _check_study(study: Path, *, audio: bool) -> tuple[Design, list[str]]:
@@ -188,15 +187,14 @@ def _print_addresses(site: Site, study: Path, db: str | None, listening: socket.
     address = f"{socket_address(listening)}{site.settings.root}"
     base = f"{link_address(listening)}{site.settings.root}"
     title = printable(site.design.study.title)
-    click.echo(f"serving {title} at {address}/ (press Ctrl-C to stop)", err=True)
+    print_message(f"serving {title} at {address}/ (press Ctrl-C to stop)")
     db_option = "" if db is None else " --db …" if "://" in db else f" --db {db}"
-    click.echo(f"links: earwitness study links {study}{db_option} --base {base}", err=True)
+    print_message(f"links: earwitness study links {study}{db_option} --base {base}")
     if base != address:
         message = "HOST is the name or address at which listeners reach this machine"
-        click.echo(f"links: {message}", err=True)
+        print_message(f"links: {message}")
     notes = [*_site_notes(site), *exposure_notes(store_address(study, db))]
-    for note in notes:
-        click.echo(f"note: {printable(note)}", err=True)
+    print_notes(map(printable, notes))
     if site.settings.open:
         _print_open_link(site, f"{base}/join", f"earwitness study links {study}{db_option}")
 
@@ -216,7 +214,7 @@ def _print_open_link(site: Site, address: str, links: str) -> None:
     """Print the open link, its free places, and what to do if there are none."""
     free_places = site.store.count_free_places(site.digest, site.quota)
     open_places = site.settings.open
-    click.echo(f"open link: {address} (free places: {free_places})", err=True)
+    print_message(f"open link: {address} (free places: {free_places})")
     open_numbers = [plan.listener for plan in site.design.plans][-open_places:]
     listeners = [status.listener for status in site.store.status(site.digest)]
     states = {listener.number: listener.state for listener in listeners}
@@ -224,17 +222,17 @@ def _print_open_link(site: Site, address: str, links: str) -> None:
     if invited:
         message = f"{invited} of {open_places} open places have personal links"
         remedy = f"revoke unused links with {links} --take-back {invited}, then serve again"
-        click.echo(f"open link: {message} — {remedy}", err=True)
+        print_message(f"open link: {message} — {remedy}")
     elif not free_places:
         message = "all places are taken, and further visitors are turned away"
-        click.echo(f"open link: {message} — increase --open", err=True)
+        print_message(f"open link: {message} — increase --open")
 
 
 def _run_server(site: Site, listening: socket.socket, trusted: str) -> None:
     if any(recording.hour_gap for recording in site.design.study.recordings):
-        click.echo("searching for the silences between hours", err=True)
+        print_message("searching for the silences between hours")
     recordings = open_recordings(site)
-    report_progress(recordings, lambda text: click.echo(printable(text), err=True))
+    report_progress(recordings, lambda text: print_message(printable(text)))
     try:
         make_server(make_app(site, recordings), site.messages, trusted).run(sockets=[listening])
     finally:

@@ -10,16 +10,22 @@ import click
 
 from earwitness.audio.encode import BIT_DEPTHS
 from earwitness.cli.output import (
+    FILE,
     FILE_PATH,
+    FOLDER,
     HOUR_GAP_OPTION,
     QUIET_OPTION,
+    READERS_OPTION,
     SEED_OPTION,
     SHOWN_OPTION,
     SOUND_UNIT,
+    Integer,
     cache_option,
     check_seed,
     clock_options,
     note_on_interruption,
+    option,
+    print_message,
     progress_bar,
     skip_option,
     warnings_as_notes,
@@ -62,119 +68,89 @@ class ZList(click.ParamType[tuple[float, ...]]):
 
 @click.command("skim")
 @click.argument("recordings", nargs=-1, required=True, type=FILE_PATH, metavar="RECORDING…")
-@click.option(
+@option(
     "-o",
     "--output",
     required=True,
     type=FILE_PATH,
-    metavar="PATH",
     help=f"Audio file of the skim ({', '.join(ENDINGS)}), or a folder for several skims.",
 )
-@click.option(
+@option(
     "--z",
     "zs",
     type=ZList(),
     default="0.5",
-    show_default=True,
     help="Balance from 0 (follow the course of the day) to 1 (cover all kinds of sound).",
 )
-@click.option(
+@option(
     "--method",
     "methods",
     multiple=True,
     type=click.Choice(METHODS),
     help="Method that picks blocks (repeatable).  [default: pareto]",
 )
-@click.option(
-    "--times",
-    type=FILE_PATH,
-    metavar="FILE",
-    help="CSV file with a column start, for the method manual.",
+@option("--times", type=FILE, help="CSV file with a column start, for the method manual.")
+@option("--length", type=float, help="Length of the skim in seconds, instead of --picks.")
+@option(
+    "--picks", type=Integer(1), help=f"Number of blocks.  [default: {DEFAULT_OPTIONS.plan.picks}]"
 )
-@click.option("--length", type=float, help="Length of the skim in seconds, instead of --picks.")
-@click.option(
-    "--picks",
-    type=click.IntRange(1),
-    metavar="INTEGER",
-    help=f"Number of blocks.  [default: {DEFAULT_OPTIONS.plan.picks}]",
-)
-@click.option(
-    "--block",
-    default=DEFAULT_OPTIONS.plan.block,
-    show_default=True,
-    help="Block length in seconds.",
-)
-@click.option(
-    "--overlap",
-    default=DEFAULT_OPTIONS.plan.overlap,
-    show_default=True,
-    help="Length of cross-fades in seconds.",
-)
-@click.option(
+@option("--block", default=DEFAULT_OPTIONS.plan.block, help="Block length in seconds.")
+@option("--overlap", default=DEFAULT_OPTIONS.plan.overlap, help="Length of cross-fades in seconds.")
+@option(
     "--period",
     default=DEFAULT_OPTIONS.plan.period,
-    show_default=True,
     help="Length in seconds of the periods that the day is divided into.",
 )
-@click.option(
+@option(
     "--embedder",
     default=DEFAULT_OPTIONS.embedder,
-    show_default=True,
     metavar="NAME|PATH",
     help="Embedder: codebook, log-mel, a YAMNet .tflite file, or a Hugging Face model folder.",
 )
 @clock_options
 @SHOWN_OPTION
 @HOUR_GAP_OPTION
-@click.option("--by-day", is_flag=True, help="Make one skim per day, divided at midnight.")
-@click.option(
+@option("--by-day", is_flag=True, help="Make one skim per day, divided at midnight.")
+@option(
     "--speech",
     type=click.Choice(SPEECH_CHOICES),
     default=DEFAULT_OPTIONS.speech,
-    show_default=True,
     help="Blocks with speech: keep, avoid, or play backwards (reverse).",
 )
-@click.option(
+@option(
     "--speech-model",
-    type=FILE_PATH,
-    metavar="FILE",
+    type=FILE,
     help="Speech detector: a Silero ONNX file, or cues. Default: the file of silero-vad if that "
     "package and onnxruntime are installed, else the classes of YAMNet as the embedder, else cues.",
 )
-@click.option("--sparse", is_flag=True, help="Analyse only 2 s of every 8 s, which is faster.")
-@click.option(
+@option("--sparse", is_flag=True, help="Analyse only 2 s of every 8 s, which is faster.")
+@option(
     "--ending",
     default=ENDINGS[0],
     type=click.Choice(ENDINGS),
-    show_default=True,
     help="File format of skims in a folder.",
 )
-@click.option(
+@option(
     "--bits",
     default=str(DEFAULT_OPTIONS.bits),
     type=click.Choice([str(bits) for bits in BIT_DEPTHS]),
-    show_default=True,
     help="Bits per sample of FLAC and WAV files.",
 )
-@click.option(
+@option(
     "--match-levels",
     is_flag=True,
     help="Bring picks to their median level, by at most 12 dB and without clipping.",
 )
-@click.option(
+@option(
     "--without",
     multiple=True,
     type=click.Choice(EXTRAS),
     help="Additional file not to write (repeatable).",
 )
 @cache_option("cached features")
-@click.option("--again", is_flag=True, help="Recreate skims that already exist.")
+@option("--again", is_flag=True, help="Recreate skims that already exist.")
 @skip_option("Recordings and files")
-@click.option(
-    "--jobs",
-    type=click.IntRange(1),
-    help="Number of worker processes that read long recordings.  [default: number of cores]",
-)
+@READERS_OPTION
 @SEED_OPTION
 @QUIET_OPTION
 def skim_command(
@@ -214,7 +190,7 @@ def skim_command(
     click.echo(render_text(skimming_report(run)), nl=False)
     notes = (f"note: {note}" for note in run.notes)
     for line in (*notes, *_written_lines(run, output), *_skipped_lines(run)):
-        click.echo(line, err=True)
+        print_message(line)
 
 
 def _skipped_lines(run: SkimRun) -> Iterator[str]:
@@ -248,40 +224,20 @@ def _written_lines(run: SkimRun, output: Path) -> Iterator[str]:
 
 @click.command("soundscape")
 @click.argument("timetable", default=TIMETABLE_PRESETS[0])
-@click.option(
-    "-o",
-    "--output",
-    type=FILE_PATH,
-    metavar="FILE",
-    help=f"Audio file ({', '.join(SOUND_FORMATS)}).",
-)
-@click.option(
+@option("-o", "--output", type=FILE, help=f"Audio file ({', '.join(SOUND_FORMATS)}).")
+@option(
     "--practice",
-    type=FILE_PATH,
-    metavar="FOLDER",
+    type=FOLDER,
     help="Folder to create with a day and seven example skims for raters.",
 )
-@click.option("--show", is_flag=True, help="Print a preset, as a start for your own timetable.")
-@click.option(
-    "--seed",
-    type=int,
-    callback=check_seed,
-    help="Random seed.  [default: seed of the timetable]",
+@option("--show", is_flag=True, help="Print a preset, as a start for your own timetable.")
+@option(
+    "--seed", type=int, callback=check_seed, help="Random seed.  [default: seed of the timetable]"
 )
-@click.option("--hours", default=24, show_default=True, help="Length in hours, from midnight.")
-@click.option("--rate", default=32_000, show_default=True, help="Sampling rate in Hz.")
-@click.option(
-    "--clips",
-    type=FILE_PATH,
-    metavar="FOLDER",
-    help="Folder with your own sounds, one subfolder per source.",
-)
-@click.option(
-    "--hour-gap",
-    default=0.0,
-    show_default=True,
-    help="Length of silences between hours, in seconds.",
-)
+@option("--hours", default=24, help="Length in hours, from midnight.")
+@option("--rate", default=32_000, help="Sampling rate in Hz.")
+@option("--clips", type=FOLDER, help="Folder with your own sounds, one subfolder per source.")
+@option("--hour-gap", default=0.0, help="Length of silences between hours, in seconds.")
 @QUIET_OPTION
 def soundscape_command(
     timetable: str,
@@ -320,8 +276,8 @@ def soundscape_command(
             assert practice is not None
             practice_write(scene, practice, progress=progress)
             message = f"wrote a day and seven skims into {practice}; reasons.md explains them"
-    click.echo(_scene_summary(scene), err=True)
-    click.echo(message, err=True)
+    print_message(_scene_summary(scene))
+    print_message(message)
 
 
 def _print_preset(name: str) -> None:

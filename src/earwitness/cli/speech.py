@@ -19,13 +19,18 @@ from earwitness.chapters.gather import (
 from earwitness.chapters.presets import PRESETS, PresetOptions, read
 from earwitness.cli.output import (
     FILE_PATH,
+    JOBS_OPTION,
     QUIET_OPTION,
     SOUND_UNIT,
     TextTarget,
+    add_options,
     cache_option,
     check_results,
     note_on_interruption,
+    option,
     output_format,
+    print_message,
+    print_notes,
     progress_bar,
     skip_option,
     warnings_as_notes,
@@ -56,35 +61,24 @@ PLAIN_ENDINGS = (".txt", ".text", ".md")
 TEXT_ENDINGS = (*PLAIN_ENDINGS, *SUBTITLE_SUFFIXES, *TRANSCRIPT_SUFFIXES)
 
 
-def speech_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that all commands of speech share."""
-    options = (
-        click.option(
-            "-o",
-            "--output",
-            type=FILE_PATH,
-            metavar="PATH",
-            help="Output file, or a folder for several files.  [default: standard output]",
-        ),
-        click.option(
-            "--to",
-            type=click.Choice(FORMATS),
-            help="Output format.  [default: by the ending of the output file, else json]",
-        ),
-        cache_option("finished parts"),
-        skip_option("Files"),
-        click.option(
-            "--jobs",
-            type=click.IntRange(1),
-            default=1,
-            show_default=True,
-            help="Number of worker processes.",
-        ),
-        QUIET_OPTION,
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+# of all commands of speech
+speech_options = add_options(
+    option(
+        "-o",
+        "--output",
+        type=FILE_PATH,
+        help="Output file, or a folder for several files.  [default: standard output]",
+    ),
+    option(
+        "--to",
+        type=click.Choice(FORMATS),
+        help="Output format.  [default: by the ending of the output file, else json]",
+    ),
+    cache_option("finished parts"),
+    skip_option("Files"),
+    JOBS_OPTION,
+    QUIET_OPTION,
+)
 
 
 class SpeechOutputs:
@@ -131,7 +125,7 @@ class SpeechOutputs:
             return
         with AtomicFile(self._path(audio)) as file:
             file.write(text)
-        click.echo(f"wrote {self._path(audio)}", err=True)
+        print_message(f"wrote {self._path(audio)}")
 
     def _path(self, audio: Path) -> Path:
         assert self._folder is not None
@@ -174,12 +168,10 @@ def process_files(
                 skipped.append(Problem(str(path), 0, "", str(error).removeprefix(f"{path}: ")))
             failed += 1
             continue
-        for note in result.notes:
-            click.echo(f"note: {note}", err=True)
+        print_notes(result.notes)
     if failed and failed == len(paths):
         raise InputError(skipped, done="written")
-    for problem in skipped:
-        click.echo(f"skipped: {problem}", err=True)
+    print_notes(skipped, "skipped")
 
 
 def choose_processes(jobs: int) -> Map:
@@ -203,20 +195,14 @@ def list_audio(paths: Sequence[Path]) -> list[Path]:
 @click.command("align")
 @click.argument("audio", type=click.Path(exists=True, path_type=Path))
 @click.argument("text", type=click.Path(exists=True, path_type=Path))
-@click.option(
+@option(
     "--aligner",
     type=click.Choice(ALIGNERS),
     help="Aligner: pocketsphinx (English, offline), or mms_fa (with its weights on disk).  "
     "[default: by language]",
 )
-@click.option(
-    "--language",
-    default="eng",
-    show_default=True,
-    metavar="CODE",
-    help="Language of the text (ISO 639-3).",
-)
-@click.option(
+@option("--language", default="eng", metavar="CODE", help="Language of the text (ISO 639-3).")
+@option(
     "--preset",
     metavar="NAME",
     help="Chapter format of the text, whose headings are not spoken, such as markdown or cstart.",
@@ -281,8 +267,7 @@ def pair_files(audio: Path, text: Path, *, skips: bool) -> Iterator[tuple[Path, 
     ]
     if problems and (not skips or len(missing) == len(sounds)):
         raise InputError(problems, done="written")
-    for problem in problems:
-        click.echo(f"skipped: {problem}", err=True)
+    print_notes(problems, "skipped")
     if not sounds:
         raise UsageError(f"{audio}: contains no audio files")
     yield from ((path, texts[path.stem]) for path in sounds if path.stem in texts)
@@ -330,25 +315,21 @@ def _is_transcript(path: Path, text: str) -> bool:
 @click.argument(
     "audio", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="AUDIO…"
 )
-@click.option(
+@option(
     "--recognizer",
     default="pocketsphinx",
-    show_default=True,
     metavar="NAME|FOLDER",
     help="Recognizer: pocketsphinx (English, offline), or the folder of a faster-whisper or "
     "Hugging Face model.",
 )
-@click.option(
-    "--language", default="", metavar="CODE", help="Language, for models of several languages."
-)
-@click.option(
+@option("--language", default="", metavar="CODE", help="Language, for models of several languages.")
+@option(
     "--n-best",
     type=click.IntRange(0),
     default=0,
-    show_default=True,
     help="Number of hypotheses per window in JSON output (pocketsphinx).",
 )
-@click.option(
+@option(
     "--vad/--no-vad",
     default=None,
     help="Recognize only what voice activity detection finds.  [default: if Silero is installed]",

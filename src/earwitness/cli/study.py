@@ -12,13 +12,20 @@ from warnings import warn
 import click
 
 from earwitness.cli.output import (
+    FILE,
     FILE_PATH,
+    FOLDER,
     NEW_FOLDER_OPTION,
     OUTPUT_OPTION,
     SEED_OPTION,
+    Integer,
     OutputTarget,
     TextTarget,
+    add_options,
+    option,
     output_format,
+    print_message,
+    print_notes,
     progress_bar,
     warnings_as_notes,
 )
@@ -50,28 +57,22 @@ from earwitness.studies.trials import KINDS
 
 @click.command("power")
 @click.argument("study", type=FILE_PATH)
-@click.option(
+@option(
     "--pilot",
     multiple=True,
-    type=FILE_PATH,
-    metavar="FILE",
+    type=FILE,
     help="Answers or table of ratings, of this or an earlier study, to estimate variances from "
     "(repeatable).",
 )
-@click.option(
-    "--pilot-study",
-    type=FILE_PATH,
-    metavar="FILE",
-    help="Study file of the pilot's answers.  [default: STUDY]",
-)
-@click.option(
+@option("--pilot-study", type=FILE, help="Study file of the pilot's answers.  [default: STUDY]")
+@option(
     "--pilot-scale",
     default="",
     metavar="NAME[=LOW:HIGH]",
     help="Scale of the pilot, e.g. MOS or MOS=1:5.  [default: same name, else the only scale]",
 )
 @table_options
-@click.option(
+@option(
     "--sd",
     "components",
     multiple=True,
@@ -79,27 +80,22 @@ from earwitness.studies.trials import KINDS
     help="Standard deviation in points of the scale, e.g. residual=0.7 (repeatable). Names: "
     f"{', '.join(COMPONENT_NAMES)}.  [default: typical values]",
 )
-@click.option(
-    "--scale",
-    default="",
-    metavar="NAME",
-    help="Scale.  [default: first scale of the study]",
-)
-@click.option(
+@option("--scale", default="", metavar="NAME", help="Scale.  [default: first scale of the study]")
+@option(
     "--difference",
     "differences",
     multiple=True,
     type=float,
     help="Difference between systems in points of the scale (repeatable).",
 )
-@click.option(
+@option(
     "--listeners",
     multiple=True,
     type=int,
     help="Number of listeners (repeatable).  [default: 0.5 to 3 times the planned number]",
 )
-@click.option("--power", "wanted", default=0.8, show_default=True, help="Target power.")
-@click.option("--runs", default=2000, show_default=True, help="Number of simulated studies.")
+@option("--power", "wanted", default=0.8, help="Target power.")
+@option("--runs", default=2000, help="Number of simulated studies.")
 @SEED_OPTION
 @report_options
 def power_command(
@@ -151,26 +147,20 @@ POPULATION_HELP = {
 }
 
 
-def population_options(function: Any) -> Any:
-    """Add an option for every number of a population."""
-    for name, help_text in reversed(POPULATION_HELP.items()):
-        default = getattr(Population(), name)
-        option = click.option(f"--{name}", default=default, show_default=True, help=help_text)
-        function = option(function)
-    return function
+population_options = add_options(
+    *(
+        option(f"--{name}", default=getattr(Population(), name), help=text)
+        for name, text in POPULATION_HELP.items()
+    )
+)
 
 
 @click.command("simulate")
 @click.argument("study", type=FILE_PATH)
 @NEW_FOLDER_OPTION
 @SEED_OPTION
-@click.option(
-    "--careless",
-    default=0,
-    show_default=True,
-    help="Number of listeners who answer at random.",
-)
-@click.option(
+@option("--careless", default=0, help="Number of listeners who answer at random.")
+@option(
     "--quality",
     "qualities",
     multiple=True,
@@ -191,7 +181,7 @@ def simulate_command(
     """
     population = Population(**numbers, qualities=_parse_qualities(qualities))
     written = simulated_write(study_simulate(study, population, seed=seed), output)
-    click.echo(f"wrote {len(written)} files into {output}", err=True)
+    print_message(f"wrote {len(written)} files into {output}")
 
 
 def _parse_qualities(texts: Sequence[str]) -> Qualities:
@@ -213,7 +203,7 @@ def _parse_qualities(texts: Sequence[str]) -> Qualities:
 # --- Other commands ------------------------------------------------------------------------------
 
 
-MINUTES_OPTION = click.option(
+MINUTES_OPTION = option(
     "--minutes",
     type=float,
     help="Minutes per listener; sets the number of clips of the first block.",
@@ -224,13 +214,7 @@ PLAN_FORMATS = ("text", "html")
 
 
 @click.command("new")
-@click.option(
-    "--protocol",
-    type=click.Choice(list(KINDS)),
-    default="p835",
-    show_default=True,
-    help="Trial kind.",
-)
+@option("--protocol", type=click.Choice(list(KINDS)), default="p835", help="Trial kind.")
 @OUTPUT_OPTION
 def new_command(protocol: str, output: Path | None) -> None:
     """Write a commented study file to edit.
@@ -245,30 +229,25 @@ def new_command(protocol: str, output: Path | None) -> None:
         click.echo(study_new(protocol), nl=False)
         return
     study_new(protocol, output)
-    click.echo(f"wrote {output}", err=True)
+    print_message(f"wrote {output}")
 
 
 @click.command("check")
 @STUDY_ARGUMENT
 @MINUTES_OPTION
-@click.option(
+@option(
     "--to",
     type=click.Choice(PLAN_FORMATS),
     help="Output format.  [default: from the ending of --output, else text]",
 )
-@click.option(
-    "--audio/--no-audio",
-    default=True,
-    show_default=True,
-    help="Measure and compare the audio files.",
-)
-@click.option(
+@option("--audio/--no-audio", default=True, help="Measure and compare the audio files.")
+@option(
     "--db",
     metavar="FILE|URL",
     help="Database in which to look for audio files that changed since the first answer.  "
     "[default: study.db next to STUDY, if it exists]",
 )
-@click.option(
+@option(
     "--jobs",
     type=click.IntRange(1),
     help="Number of worker processes for audio files.  [default: number of cores from 200 MB of "
@@ -309,12 +288,10 @@ def check_command(
     width = shutil.get_terminal_size((100, 24)).columns
     target.write(study_render(design, form, width=width))
     if output is not None and design.audio is not None:
-        for note in design.audio.notes:
-            click.echo(f"note: {note}", err=True)
+        print_notes(design.audio.notes)
     problems = design.page_checks.problems if design.page_checks is not None else ()
     if output is not None:
-        for problem in problems:
-            click.echo(f"problem: {printable(str(problem))}", err=True)
+        print_notes(map(printable, map(str, problems)), "problem")
     if problems:
         raise click.exceptions.Exit(2)
 
@@ -350,7 +327,7 @@ def design_command(study: Path, output: Path, minutes: float | None) -> None:
     """
     with warnings_as_notes():
         written = study_write(study_design(study, minutes=minutes), output)
-    click.echo(f"wrote {len(written)} files into {output}", err=True)
+    print_message(f"wrote {len(written)} files into {output}")
 
 
 @click.command("anchors")
@@ -359,31 +336,22 @@ def anchors_command(study: Path) -> None:
     """Create any missing low-pass anchors of a MUSHRA study from its references."""
     with warnings_as_notes(), progress_bar(unit="files") as progress:
         written = study_anchors(study, progress=progress)
-    click.echo(f"wrote {len(written)} files", err=True)
+    print_message(f"wrote {len(written)} files")
 
 
 @click.command("import")
 @click.argument("config", type=FILE_PATH)
 @NEW_FOLDER_OPTION
-@click.option(
+@option(
     "--root",
-    type=FILE_PATH,
-    metavar="FOLDER",
+    type=FOLDER,
     help="Folder that paths in CONFIG are relative to.  [default: folder of CONFIG]",
 )
-@click.option(
-    "--listeners",
-    type=click.IntRange(1),
-    metavar="INTEGER",
-    default=20,
-    show_default=True,
-    help="Planned number of listeners.",
-)
+@option("--listeners", type=Integer(1), default=20, help="Planned number of listeners.")
 def import_command(config: Path, output: Path, root: Path | None, listeners: int) -> None:
     """Convert CONFIG, a webMUSHRA configuration (YAML), to a study."""
-    for note in study_import(config, output, root=root, listeners=listeners):
-        click.echo(f"note: {note}", err=True)
-    click.echo(f"wrote {output}", err=True)
+    print_notes(study_import(config, output, root=root, listeners=listeners))
+    print_message(f"wrote {output}")
 
 
 RATING_FORMATS = ("jsonl", "csv", "xlsx")
@@ -393,7 +361,7 @@ OTHER_WORKBOOK_ENDINGS = ("xls", "xlsm", "ods")
 @click.command("ratings")
 @STUDY_ARGUMENT
 @click.argument("answers", type=FILE_PATH)
-@click.option(
+@option(
     "--to",
     type=click.Choice(RATING_FORMATS),
     help="Output format.  [default: from the ending of --output, else jsonl]",
@@ -421,7 +389,7 @@ def ratings_command(study: Path, answers: Path, to: str | None, output: Path | N
             raise UsageError("a workbook is not printed — set --output")
         with warnings_as_notes():
             study_ratings_xlsx(study, answers, output)
-        click.echo(f"wrote {output}", err=True)
+        print_message(f"wrote {output}")
         return
     with warnings_as_notes():
         records = study_ratings(study, answers)

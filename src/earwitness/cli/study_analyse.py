@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,13 @@ from earwitness.cli.output import (
     FAULTS_HELP,
     FIGURES_HELP,
     FILE_PATH,
+    FOLDER,
     OUTPUT_OPTION,
     SEED_OPTION,
     OutputTarget,
+    add_options,
+    option,
+    print_message,
     progress_bar,
     split_study_file,
     warnings_as_notes,
@@ -36,7 +40,7 @@ from earwitness.ratings.rubric import BUILT_IN_RUBRICS
 from earwitness.ratings.rubric_totals import BLANK_POLICIES, FAULT_POLICIES
 from earwitness.studies.analyse import results_write, study_analyse
 
-SCREEN_OPTION = click.option(
+SCREEN_OPTION = option(
     "--screen",
     "screening",
     multiple=True,
@@ -50,108 +54,91 @@ BY_HELP = (
 RUBRIC_HELP = (
     f"Rubric of the captions: {', '.join(BUILT_IN_RUBRICS)}, or none.  [default: from the columns]"
 )
-REFERENCE_OPTION = click.option(
+REFERENCE_OPTION = option(
     "--reference",
     default="",
     metavar="NAME",
     help="System that is the hidden reference.  [default: from the study]",
 )
-ANCHOR_OPTION = click.option(
+ANCHOR_OPTION = option(
     "--anchor",
     multiple=True,
     metavar="[SCALE=]NAME",
     help="System that is an anchor, on all scales or on one (repeatable).  "
     "[default: from the study]",
 )
-LOW_IS_GOOD_OPTION = click.option(
+LOW_IS_GOOD_OPTION = option(
     "--low-is-good",
     multiple=True,
     metavar="SCALE",
     help="Rating scale where lower is better, such as annoyance (repeatable).",
 )
-ANSWERS_DB_OPTION = click.option(
+ANSWERS_DB_OPTION = option(
     "--db",
     metavar="FILE|URL",
     help="Database with the answers (SQLite file or postgresql://...), instead of answer files.",
 )
 DRAWS_HELP = "Number of bootstrap draws."
 PATTERN_EXAMPLE = "e.g. */{system}_{item}_*.wav (* is any text)."
-REPORT_OPTIONS = (
-    click.option(
+# of commands that write a report
+report_options = add_options(
+    option(
         "--to",
         type=click.Choice(FORMS),
         help="Output format.  [default: from the ending of --output, else text]",
     ),
-    click.option(
+    option(
         "--table",
         type=click.Choice(TABLES),
         help="One table for a paper, or the full report.  [default: paper for latex, else full]",
     ),
-    click.option(
+    option(
         "--interval-form",
         type=click.Choice(INTERVAL_FORMS),
         help="Confidence intervals in the table for a paper.  [default: brackets]",
     ),
     OUTPUT_OPTION,
-    click.option("--title", default="", metavar="TEXT", help="Title of the report."),
-    click.option("--figures", type=FILE_PATH, metavar="FOLDER", help=FIGURES_HELP),
+    option("--title", default="", metavar="TEXT", help="Title of the report."),
+    option("--figures", type=FOLDER, help=FIGURES_HELP),
 )
 
 
-def report_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of commands that write a report."""
-    for option in reversed(REPORT_OPTIONS):
-        function = option(function)
-    return function
-
-
-LAYOUT_OPTION = click.option(
+LAYOUT_OPTION = option(
     "--layout",
     type=click.Choice(LAYOUTS),
     default=LAYOUTS[0],
-    show_default=True,
     help="Layout of ratings tables. auto: recognize tables of other tools; matrix: one column per "
     "listener; plain: only the documented columns.",
 )
-FAULTS_OPTION = click.option(
-    "--faults",
-    type=click.Choice(FAULT_POLICIES),
-    default=FAULT_POLICIES[0],
-    show_default=True,
-    help=FAULTS_HELP,
+FAULTS_OPTION = option(
+    "--faults", type=click.Choice(FAULT_POLICIES), default=FAULT_POLICIES[0], help=FAULTS_HELP
 )
-TABLE_OPTIONS = (
-    click.option(
+# of commands that read tables of ratings
+table_options = add_options(
+    option(
         "--pattern",
         default="",
         metavar="PATTERN",
         help=f"Pattern of sample names, {PATTERN_EXAMPLE}",
     ),
-    click.option("--sample", default="", metavar="COLUMN", help="Column with sample names."),
-    click.option(
+    option("--sample", default="", metavar="COLUMN", help="Column with sample names."),
+    option(
         "--column",
         "columns",
         multiple=True,
         metavar="NAME=COLUMN",
         help="Rename a column of the table, e.g. listener=worker (repeatable).",
     ),
-    click.option(
+    option(
         "--given",
         multiple=True,
         metavar="NAME=VALUE",
         help="Constant for a column the table lacks, e.g. scale=MOS (repeatable).",
     ),
     LAYOUT_OPTION,
-    click.option("--rubric", default="", metavar="NAME", help=RUBRIC_HELP),
+    option("--rubric", default="", metavar="NAME", help=RUBRIC_HELP),
     FAULTS_OPTION,
 )
-
-
-def table_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of commands that read tables of ratings."""
-    for option in reversed(TABLE_OPTIONS):
-        function = option(function)
-    return function
 
 
 def pop_table_options(options: dict[str, Any]) -> TableOptions:
@@ -171,7 +158,7 @@ def pop_table_options(options: dict[str, Any]) -> TableOptions:
 @click.argument("files", nargs=-1, type=FILE_PATH, required=True)
 @ANSWERS_DB_OPTION
 @table_options
-@click.option(
+@option(
     "--scale",
     "scales",
     multiple=True,
@@ -179,60 +166,58 @@ def pop_table_options(options: dict[str, Any]) -> TableOptions:
     help="Range of a scale, e.g. MOS=1:5 (repeatable).",
 )
 @LOW_IS_GOOD_OPTION
-@click.option(
+@option(
     "--means",
     is_flag=True,
     help="Read means over raters, one row per item and system, and compare systems over items. The "
     "number of raters is in a column raters or n, or set with --given raters=N.",
 )
-@click.option(
+@option(
     "--interval",
     type=click.Choice(ANALYSIS_INTERVALS),
     help="Method of confidence intervals.  [default: as planned, else cluster_t]",
 )
-@click.option(
+@option(
     "--generalize",
     type=click.Choice(tuple(POPULATIONS)),
     help="Generalize to other listeners on these items, or to other items as well.  "
     "[default: as planned, else listeners]",
 )
-@click.option(
-    "--level",
-    type=float,
-    help="Confidence level of intervals.  [default: as planned, else 0.95]",
+@option(
+    "--level", type=float, help="Confidence level of intervals.  [default: as planned, else 0.95]"
 )
-@click.option(
+@option(
     "--correction",
     type=click.Choice(ANALYSIS_CORRECTIONS),
     help="Correction for multiple comparisons.  [default: as planned, else holm]",
 )
-@click.option(
+@option(
     "--adjust",
     type=click.Choice(ANALYSIS_ADJUSTMENTS),
     help="Adjust means for the items that systems were rated on.  [default: as planned, else none]",
 )
-@click.option(
+@option(
     "--test",
     type=click.Choice(ANALYSIS_TESTS),
     help="Test of pairs of systems; wilcoxon: by ranks, with a Friedman test of all systems.  "
     "[default: as planned, else t]",
 )
-@click.option(
+@option(
     "--contrast",
     "contrasts",
     multiple=True,
     metavar="A:B",
     help="Pair of systems to compare (repeatable).  [default: as planned, else all pairs]",
 )
-@click.option("--by", multiple=True, metavar="FIELD", help=BY_HELP)
-@click.option(
+@option("--by", multiple=True, metavar="FIELD", help=BY_HELP)
+@option(
     "--margin",
     "margins",
     multiple=True,
     metavar="SCALE=FLOAT",
     help="Equivalence margin in points of a scale (repeatable).",
 )
-@click.option(
+@option(
     "--blank",
     type=click.Choice(BLANK_POLICIES),
     help="Handling of blank cells in totals of a rubric.  [default: as planned, else drop]",
@@ -240,23 +225,17 @@ def pop_table_options(options: dict[str, Any]) -> TableOptions:
 @SCREEN_OPTION
 @REFERENCE_OPTION
 @ANCHOR_OPTION
-@click.option(
+@option(
     "--doubled",
     type=click.Choice(REPEAT_RULES),
     default=REPEAT_RULES[0],
-    show_default=True,
     help="Handling of repeated ratings of a sample by a listener.",
 )
-@click.option("--draws", default=2000, show_default=True, help=DRAWS_HELP)
+@option("--draws", default=2000, help=DRAWS_HELP)
 @SEED_OPTION
-@click.option("--mixed/--no-mixed", default=True, show_default=True, help="Fit mixed models.")
+@option("--mixed/--no-mixed", default=True, help="Fit mixed models.")
 @report_options
-@click.option(
-    "--folder",
-    type=FILE_PATH,
-    metavar="FOLDER",
-    help="Folder to create for the report, tables and methods text.",
-)
+@option("--folder", type=FOLDER, help="Folder to create for the report, tables and methods text.")
 def analyse_command(
     files: tuple[Path, ...],
     folder: Path | None,
@@ -296,7 +275,7 @@ def analyse_command(
         )
     if folder is not None:
         written = results_write(results, folder, title=target.title)
-        click.echo(f"wrote {len(written)} files into {folder}", err=True)
+        print_message(f"wrote {len(written)} files into {folder}")
     if folder is None or is_written:
         target.write(results)
     else:

@@ -8,13 +8,20 @@ from typing import Any
 import click
 
 from earwitness.cli.output import (
+    FILE,
     FILE_PATH,
+    FOLDER,
     HOUR_GAP_OPTION,
     QUIET_OPTION,
+    READERS_OPTION,
     SEED_OPTION,
     SOUND_UNIT,
+    Integer,
     cache_option,
     clock_options,
+    option,
+    print_message,
+    print_notes,
     progress_bar,
     warnings_as_notes,
 )
@@ -34,90 +41,64 @@ from earwitness.studies.plane_study import (
 
 @click.command("plane")
 @click.argument("recordings", nargs=-1, required=True, type=FILE_PATH, metavar="RECORDING…")
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=FILE_PATH,
-    metavar="FOLDER",
-    help="Folder of the study.",
-)
-@click.option(
+@option("-o", "--output", required=True, type=FOLDER, help="Folder of the study.")
+@option(
     "--method",
     "methods",
     multiple=True,
     type=click.Choice([name for name in METHODS if name != MANUAL_METHOD]),
     help=f"Method that picks blocks (repeatable).  [default: {', '.join(PLANE_METHODS)}]",
 )
-@click.option(
+@option(
     "--z",
     "zs",
     type=ZList(),
     default=",".join(f"{z:g}" for z in PLANE_ZS),
-    show_default=True,
     help="Values of z, from 0 (follow the course of the day) to 1 (cover all kinds of sound).",
 )
-@click.option(
+@option(
     "--practice",
-    type=FILE_PATH,
-    metavar="FOLDER",
+    type=FOLDER,
     help="Practice folder: of earwitness soundscape, or with a recording and skims.  "
     "[default: a new one in the study's folder]",
 )
-@click.option("--no-practice", is_flag=True, help="Make a study without examples and practice.")
-@click.option(
+@option("--no-practice", is_flag=True, help="Make a study without examples and practice.")
+@option(
     "--table",
-    type=FILE_PATH,
-    metavar="FILE",
+    type=FILE,
     help="Table of skims in folders: folder, file or number, system (or method and z); for "
     "practice also tc, sd and reason.",
 )
-@click.option(
+@option(
     "--retest",
     is_flag=True,
     help="Let each expert evaluate one of the recordings again, in a last session.",
 )
-@click.option(
-    "--listeners",
-    type=click.IntRange(1),
-    metavar="INTEGER",
-    default=8,
-    show_default=True,
-    help="Planned number of experts.",
-)
-@click.option(
-    "--language", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language."
-)
-@click.option("--length", type=float, help="Length of each skim in seconds.  [default: 63]")
-@click.option("--block", default=8.0, show_default=True, help="Length of a block in seconds.")
-@click.option(
+@option("--listeners", type=Integer(1), default=8, help="Planned number of experts.")
+@option("--language", type=click.Choice(LANGUAGES), default="en", help="Language.")
+@option("--length", type=float, help="Length of each skim in seconds.  [default: 63]")
+@option("--block", default=8.0, help="Length of a block in seconds.")
+@option(
     "--period",
     default=3600.0,
-    show_default=True,
     help="Length in seconds of the periods that the day is divided into.",
 )
-@click.option(
+@option(
     "--embedder",
     default=DEFAULT_EMBEDDER,
-    show_default=True,
     metavar="NAME|PATH",
     help="Embedder: codebook, log-mel, a YAMNet .tflite file, or a Hugging Face model folder.",
 )
 @clock_options
 @HOUR_GAP_OPTION
-@click.option(
+@option(
     "--speech",
     type=click.Choice(list(SPEECH_OF_SKIMS)),
     default="keep",
-    show_default=True,
     help="Speech: keep it; play it backwards; or mute it in recordings and avoid it in skims.",
 )
 @cache_option("cached features")
-@click.option(
-    "--jobs",
-    type=click.IntRange(1),
-    help="Number of worker processes that read long recordings.  [default: number of cores]",
-)
+@READERS_OPTION
 @SEED_OPTION
 @QUIET_OPTION
 def plane_command(
@@ -153,6 +134,5 @@ def plane_command(
             progress=progress,
             **options,
         )
-    for note in notes:
-        click.echo(f"note: {note}", err=True)
-    click.echo(f"wrote {output / 'study.yaml'}; next: earwitness study check, then serve", err=True)
+    print_notes(notes)
+    print_message(f"wrote {output / 'study.yaml'}; next: earwitness study check, then serve")

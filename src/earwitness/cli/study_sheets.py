@@ -7,30 +7,29 @@ from pathlib import Path
 
 import click
 
-from earwitness.cli.output import FILE_PATH, check_results, warnings_as_notes
-from earwitness.cli.study_store import STUDY_ARGUMENT
+from earwitness.cli.output import (
+    FILE,
+    FILE_PATH,
+    FOLDER,
+    check_results,
+    option,
+    print_message,
+    print_notes,
+    warnings_as_notes,
+)
+from earwitness.cli.study_store import DB_OPTION, STUDY_ARGUMENT
 from earwitness.errors import UsageError, printable
 from earwitness.io.atomic import AtomicFile
 
 
 @click.command("sheets")
 @STUDY_ARGUMENT
-@click.option(
-    "-o", "--output", required=True, type=FILE_PATH, metavar="FILE", help="PDF file to write."
+@option("-o", "--output", required=True, type=FILE, help="PDF file to write.")
+@option(
+    "--table", type=FILE, help="CSV file to write, in which the values of the sheets are typed."
 )
-@click.option(
-    "--table",
-    type=FILE_PATH,
-    metavar="FILE",
-    help="CSV file to write, in which the values of the sheets are typed.",
-)
-@click.option(
-    "--sounds",
-    type=FILE_PATH,
-    metavar="FOLDER",
-    help="New folder for copies of the skims, named by their numbers.",
-)
-@click.option("--listener", type=int, metavar="N", help="Number of one listener.  [default: all]")
+@option("--sounds", type=FOLDER, help="New folder for copies of the skims, named by their numbers.")
+@option("--listener", type=int, metavar="N", help="Number of one listener.  [default: all]")
 def sheets_command(
     study: Path, output: Path, table: Path | None, sounds: Path | None, listener: int | None
 ) -> None:
@@ -51,25 +50,20 @@ def sheets_command(
     with warnings_as_notes():
         count = study_sheets(study, output, table=table, sounds=sounds, listener=listener)
     places = [str(path) for path in (output, table, sounds) if path is not None]
-    click.echo(f"wrote {', '.join(places)}: {count:,} planes", err=True)
+    print_message(f"wrote {', '.join(places)}: {count:,} planes")
 
 
 @click.command("enter")
 @STUDY_ARGUMENT
 @click.argument("files", nargs=-1, required=True, type=FILE_PATH)
-@click.option(
-    "--db",
-    metavar="FILE|URL",
-    help="Database (SQLite file or postgresql://...).  [default: study.db next to STUDY]",
-)
-@click.option(
+@DB_OPTION
+@option(
     "-o",
     "--output",
-    type=FILE_PATH,
-    metavar="FILE",
+    type=FILE,
     help="File for answers (JSON Lines), or - for standard output, instead of a database.",
 )
-@click.option("--replace", is_flag=True, help="Also replace answers given in a browser.")
+@option("--replace", is_flag=True, help="Also replace answers given in a browser.")
 def enter_command(
     study: Path, files: tuple[Path, ...], db: str | None, output: Path | None, replace: bool
 ) -> None:
@@ -97,13 +91,12 @@ def enter_command(
     with warnings_as_notes():
         found = study_enter(study, files, db=address, replace=replace)
     entered = found if isinstance(found, PaperAnswers) else found.entered
-    for note in entered.notes:
-        click.echo(f"note: {printable(note)}", err=True)
+    print_notes(map(printable, entered.notes))
     if isinstance(found, PaperAnswers):
         _write_answers(found, output)
     else:
         counts = f"{found.new:,} new, {found.corrected:,} corrected, {found.unchanged:,} unchanged"
-        click.echo(f"planes: {counts}", err=True)
+        print_message(f"planes: {counts}")
 
 
 def _write_answers(found: object, output: Path | None) -> None:
@@ -116,4 +109,4 @@ def _write_answers(found: object, output: Path | None) -> None:
     elif check_new(output, found.lines):
         with AtomicFile(output) as file:
             file.write(found.lines)
-        click.echo(f"wrote {output}: {len(found.pages):,} planes", err=True)
+        print_message(f"wrote {output}: {len(found.pages):,} planes")

@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from earwitness.cli.output import (
+    FILE,
     FILE_PATH,
     OUTPUT_OPTION,
     TextTarget,
+    option,
     output_format,
+    print_message,
     warnings_as_notes,
 )
 from earwitness.errors import UsageError, printable
@@ -27,13 +30,13 @@ if TYPE_CHECKING:
     from earwitness.store.backup import BackupContent
 
 STUDY_ARGUMENT = click.argument("study", type=FILE_PATH)
-DB_OPTION = click.option(
+DB_OPTION = option(
     "--db",
     metavar="FILE|URL",
     help="Database (SQLite file or postgresql://...).  [default: study.db next to STUDY]",
 )
 TABLE_FORMATS = ("text", "csv", "json")
-TO_OPTION = click.option(
+TO_OPTION = option(
     "--to",
     type=click.Choice(TABLE_FORMATS),
     help="Output format.  [default: from the ending of --output, else text]",
@@ -43,25 +46,22 @@ TO_OPTION = click.option(
 @click.command("links")
 @STUDY_ARGUMENT
 @DB_OPTION
-@click.option(
-    "--base",
-    default="",
-    metavar="URL",
-    help="Start of the links, e.g. https://listen.example.org",
+@option(
+    "--base", default="", metavar="URL", help="Start of the links, e.g. https://listen.example.org"
 )
-@click.option(
+@option(
     "--first",
     type=click.IntRange(1),
     metavar="N",
     help="Create links for listeners 1 to N only, and leave the others for `serve --open`.",
 )
-@click.option(
+@option(
     "--take-back",
     type=click.IntRange(1),
     metavar="N",
     help="Revoke up to N unused links, the last ones first.",
 )
-@click.option("--unblock", type=int, metavar="N", help="Let listener N enter once more.")
+@option("--unblock", type=int, metavar="N", help="Let listener N enter once more.")
 @TO_OPTION
 @OUTPUT_OPTION
 def links_command(
@@ -97,16 +97,16 @@ def links_command(
     with warnings_as_notes():
         if (blocked := which["unblock"]) is not None:
             study_unblock(study, address, blocked)
-            click.echo(f"listener {blocked} may enter once more", err=True)
+            print_message(f"listener {blocked} may enter once more")
         elif (max_links := which["take_back"]) is not None:
             numbers = study_uninvite(study, address, max_links)
             revoked = ", ".join(map(str, numbers)) or "none"
-            click.echo(f"revoked links of listeners: {revoked}", err=True)
+            print_message(f"revoked links of listeners: {revoked}")
         else:
             new = not has_store(address)
             table.write(study_links(study, address, base=base.rstrip("/"), first=which["first"]))
             if new and db is not None:
-                click.echo(f"note: created database {db}", err=True)
+                print_message(f"note: created database {db}")
 
 
 @click.command("status")
@@ -135,13 +135,13 @@ def status_command(study: Path, db: str | None, to: str | None, output: Path | N
 @STUDY_ARGUMENT
 @DB_OPTION
 @OUTPUT_OPTION
-@click.option(
+@option(
     "--all",
     "everything",
     is_flag=True,
     help="Export all records of the study, including events and corrections.",
 )
-@click.option(
+@option(
     "--positions",
     is_flag=True,
     help="Export a CSV table of positions on the TC/SD plane: number, system, TC, SD, comment.",
@@ -176,11 +176,10 @@ def export_command(
 @click.command("backup")
 @STUDY_ARGUMENT
 @DB_OPTION
-@click.option(
+@option(
     "-o",
     "--output",
-    type=FILE_PATH,
-    metavar="FILE",
+    type=FILE,
     required=True,
     help="SQLite file to write. An older backup of the same study is replaced.",
 )
@@ -198,7 +197,7 @@ def backup_command(study: Path, db: str | None, output: Path) -> None:
 
     with warnings_as_notes():
         content = study_backup(study, output, db)
-    click.echo(f"wrote {output}: {_content_text(content)}", err=True)
+    print_message(f"wrote {output}: {_content_text(content)}")
 
 
 @click.command("restore")
@@ -219,7 +218,7 @@ def restore_command(study: Path, backup: Path, db: str | None) -> None:
 
     with warnings_as_notes():
         content = study_restore(study, backup, db)
-    click.echo(f"restored {_content_text(content)}", err=True)
+    print_message(f"restored {_content_text(content)}")
 
 
 def _content_text(content: BackupContent) -> str:
@@ -234,7 +233,7 @@ def _answer_lines(study: Path, address: str) -> str:
     stored = stored_answers(study, address)
     if stored.skipped:
         what = f"{stored.skipped:,} pages without questions, such as instructions, were left out"
-        click.echo(f"note: {what} — export them with --all", err=True)
+        print_message(f"note: {what} — export them with --all")
     return stored.lines.decode()
 
 
@@ -263,7 +262,7 @@ class TableTarget:
     def write(self, records: Sequence[dict[str, Any]]) -> None:
         """Print or write a table with aligned columns, CSV, or a JSON list."""
         if not records:
-            click.echo("no listeners yet — create links with: earwitness study links", err=True)
+            print_message("no listeners yet — create links with: earwitness study links")
             return
         self._target.write(_table_text(records, self._form))
 

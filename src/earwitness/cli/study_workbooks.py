@@ -16,9 +16,13 @@ import click
 
 from earwitness.cli.output import (
     FAULTS_HELP,
+    FILE,
     FILE_PATH,
     NEW_FOLDER_OPTION,
     check_results,
+    option,
+    print_message,
+    print_notes,
     split_study_file,
     warnings_as_notes,
 )
@@ -46,27 +50,25 @@ STUDY_OPTIONS = ("key", "blank", "rubric_name")  # only without a study file
 @click.command("export-xlsx")
 @click.argument("study", type=FILE_PATH)
 @NEW_FOLDER_OPTION
-@click.option(
+@option(
     "--local",
     default=DEFAULT_CLIPS_FOLDER,
-    show_default=True,
     metavar="FOLDER",
     help="Folder with the clips for workbooks with local links; '' for no such workbooks.",
 )
-@click.option(
+@option(
     "--web",
     default="",
     metavar="URL",
     help="Address of the clips for workbooks with web links, e.g. https://example.org/{file}",
 )
-@click.option(
+@option(
     "--pattern",
     default=DEFAULT_FILE_PATTERN,
-    show_default=True,
     metavar="PATTERN",
     help="Pattern of the workbooks' file names.",
 )
-@click.option(
+@option(
     "--listeners",
     default="",
     metavar="RANGES",
@@ -86,53 +88,44 @@ def export_xlsx_command(study: Path, output: Path, **how: str) -> None:
 
     written = study_export_xlsx(study, output, **how)
     several = "s" * (len(written) != 1)
-    click.echo(f"wrote {len(written)} workbook{several} into {output}", err=True)
+    print_message(f"wrote {len(written)} workbook{several} into {output}")
 
 
 @click.command("import-xlsx")
 @click.argument("files", nargs=-1, required=True, type=FILE_PATH)
-@click.option(
+@option(
     "-o",
     "--output",
-    type=FILE_PATH,
-    metavar="FILE",
+    type=FILE,
     help="Output file for ratings or answers.  [default: standard output]",
 )
-@click.option(
+@option(
     "--db",
     metavar="FILE|URL",
     help="Database for answers (SQLite file or postgresql://...); requires a study file.",
 )
-@click.option("--replace", is_flag=True, help="Also replace answers given in a browser.")
-@click.option(
+@option("--replace", is_flag=True, help="Also replace answers given in a browser.")
+@option(
     "--key",
-    type=FILE_PATH,
-    metavar="FILE",
+    type=FILE,
     help="Table with the system of each caption: columns item, caption (or hash) and system.",
 )
-@click.option(
+@option(
     "--blank",
     type=click.Choice(BLANK_POLICIES),
     help="Blank cells: drop the rater's total, count a blank penalty as 0, or refuse the file."
     f"  [default: {BLANK_POLICIES[0]}]",
 )
-@click.option(
+@option(
     "--rubric",
     "rubric_name",
     type=click.Choice(list(BUILT_IN_RUBRICS)),
     help="Rubric of the captions.  [default: thumbs]",
 )
-@click.option(
-    "--faults",
-    type=click.Choice(FAULT_POLICIES),
-    default=FAULT_POLICIES[0],
-    show_default=True,
-    help=FAULTS_HELP,
-)
-@click.option(
+@option("--faults", type=click.Choice(FAULT_POLICIES), default=FAULT_POLICIES[0], help=FAULTS_HELP)
+@option(
     "--comments",
-    type=FILE_PATH,
-    metavar="FILE",
+    type=FILE,
     help="Output file for comments and answers to further questions (JSON Lines).",
 )
 def import_xlsx_command(
@@ -199,9 +192,9 @@ def _import_answers(
             place = f"--db {'…' if '://' in db else db}"  # it may contain a password
     if remarks is not None:
         _write_comments(remarks, matched_comment_records(matched_answers))
-        click.echo(f"wrote {comments}", err=True)
+        print_message(f"wrote {comments}")
     if place is not None:
-        click.echo(f"next: earwitness study analyse {study} {place}", err=True)
+        print_message(f"next: earwitness study analyse {study} {place}")
     if matched_answers.rejection is not None:
         raise matched_answers.rejection
 
@@ -238,7 +231,7 @@ def _enter_answers(
     counts = (
         f"{entered.new:,} new, {entered.corrected:,} corrected, {entered.unchanged:,} unchanged"
     )
-    click.echo(f"pages: {counts}", err=True)
+    print_message(f"pages: {counts}")
     return entered.matched
 
 
@@ -249,11 +242,10 @@ def _write_comments(target: AtomicFile, records: Iterable[dict[str, Any]]) -> No
 
 
 def _print_matched(matched_answers: MatchedAnswers) -> None:
-    for note in (*matched_answers.findings, *matched_answers.notes):
-        click.echo(f"note: {printable(str(note))}", err=True)
+    print_notes(map(printable, map(str, (*matched_answers.findings, *matched_answers.notes))))
     pages = matched_answers.pages
     rows, raters = sum(len(one.rows) for one in pages), len({one.answer.listener for one in pages})
-    click.echo(f"imported {rows:,} rows: {raters:,} raters, {len(pages):,} pages", err=True)
+    print_message(f"imported {rows:,} rows: {raters:,} raters, {len(pages):,} pages")
 
 
 def _import_ratings(books: Sequence[Path], output: Path | None, how: dict[str, Any]) -> None:
@@ -261,8 +253,7 @@ def _import_ratings(books: Sequence[Path], output: Path | None, how: dict[str, A
     comments = how.pop("comments", None)
     targets = [None if one is None else AtomicFile(one) for one in (output, comments)]
     imported = import_ratings(books, **how)
-    for note in (*imported.findings, *imported.notes):
-        click.echo(f"note: {printable(str(note))}", err=True)
+    print_notes(map(printable, map(str, (*imported.findings, *imported.notes))))
     ratings, remarks = targets
     if ratings is None:
         _write_ratings(sys.stdout, imported)
@@ -272,7 +263,7 @@ def _import_ratings(books: Sequence[Path], output: Path | None, how: dict[str, A
     if remarks is not None:
         _write_comments(remarks, comment_records(imported))
     for line in _import_summary(imported, output, comments, how.get("blank", BLANK_POLICIES[0])):
-        click.echo(line, err=True)
+        print_message(line)
     if imported.rejection is not None:
         raise imported.rejection
 

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from earwitness.audio.encode import kind_of
 from earwitness.cli.main import SubcommandGroup
 from earwitness.cli.output import (
-    FILE_PATH,
+    FILE,
     OUTPUT_OPTION,
     QUIET_OPTION,
     SEED_OPTION,
     SOUND_UNIT,
     TextTarget,
+    add_options,
     cache_option,
     check_results,
     note_on_interruption,
+    option,
+    print_message,
+    print_notes,
     progress_bar,
     warnings_as_notes,
 )
@@ -60,56 +64,40 @@ SPEECH_ENDINGS = (".ctm", ".srt", ".vtt", ".textgrid", ".json", ".jsonl", ".tsv"
 
 
 MODEL_OPTIONS = (
-    click.option(
+    option(
         "--lm",
         default="",
         metavar="NAME|FILE",
         help="Language model: pocketsphinx (English), an ARPA file, or none.  "
         "[default: pocketsphinx for English, else none]",
     ),
-    click.option(
-        "--grammar",
-        default="",
-        metavar="FILE",
-        help="Grammar from train-grammar.  [default: none]",
+    option(
+        "--grammar", default="", metavar="FILE", help="Grammar from train-grammar.  [default: none]"
     ),
-    click.option(
+    option(
         "--language",
         default="en",
-        show_default=True,
         metavar="CODE",
         help="Language of the words, for their frequencies.",
     ),
-    click.option(
+    option(
         "--topic",
         type=click.Choice(["auto", "tagger", "frequency"]),
         default="auto",
-        show_default=True,
         help="Rule for topic words (tagger: Japanese only).",
     ),
 )
-WHERE_OPTION = click.option(
+WHERE_OPTION = option(
     "--where",
     multiple=True,
     metavar="CONDITION",
     help="Use only items for which a condition on meta holds, such as kind=news (repeatable).",
 )
-TOKENIZE_OPTION = click.option(
+TOKENIZE_OPTION = option(
     "--tokenize",
     type=click.Choice(tuple(TOKENIZERS)),
     help="Tokenizer of texts.  [default: japanese for --language ja, else blanks]",
 )
-
-
-def add_options(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that adds options in their order."""
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
 
 
 # --- Command summarize ---------------------------------------------------------------------------
@@ -117,42 +105,30 @@ def add_options(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], 
 
 @click.command("summarize")
 @click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
+@option(
     "--ratio",
     type=float,
     default=DEFAULT_RATIO,
-    show_default=True,
     help="Share of the words to keep, above 0 and at most 1.",
 )
-@click.option(
+@option(
     "--scope",
     type=click.Choice(SCOPES),
     default=SCOPES[0],
-    show_default=True,
     help="What the ratio applies to: every utterance, or the whole speech.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=FILE_PATH,
-    metavar="FILE",
-    help="Kept positions as JSON Lines, for earwitness score.",
-)
-@click.option("--text", type=FILE_PATH, metavar="FILE", help="Text of the summary.")
-@click.option(
-    "--spoken", type=FILE_PATH, metavar="FILE", help="Summary cut from the audio (.wav, .flac …)."
-)
-@click.option("--page", type=FILE_PATH, metavar="FILE", help="HTML page that shows kept words.")
-@click.option(
-    "--items", type=FILE_PATH, metavar="FILE", help="All words as items, for references (JSONL)."
-)
-@click.option(
+@option("-o", "--output", type=FILE, help="Kept positions as JSON Lines, for earwitness score.")
+@option("--text", type=FILE, help="Text of the summary.")
+@option("--spoken", type=FILE, help="Summary cut from the audio (.wav, .flac …).")
+@option("--page", type=FILE, help="HTML page that shows kept words.")
+@option("--items", type=FILE, help="All words as items, for references (JSONL).")
+@option(
     "--audio",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Audio of a transcript with word times, for --spoken and --page.",
 )
-@click.option(
+@option(
     "--weight",
     "weights",
     multiple=True,
@@ -160,26 +136,23 @@ def add_options(*options: Callable[..., Any]) -> Callable[[Callable[..., Any]], 
     help="Weight of L (linguistic), I (significance), C (confidence) or T (concatenation); "
     "0 switches it off (repeatable).  [default: L=1, I=1, C=1, T=2]",
 )
-@click.option(
-    "--weights-file", type=FILE_PATH, metavar="FILE", help="Weights from summarizer tune."
-)
+@option("--weights-file", type=FILE, help="Weights from summarizer tune.")
 @add_options(WHERE_OPTION, *MODEL_OPTIONS, TOKENIZE_OPTION)
-@click.option(
+@option(
     "--beam",
     type=click.IntRange(0),
     help="Arcs per word that the search follows; 0: all.  [default: all up to 60 words]",
 )
-@click.option("--system", default="compaction", show_default=True, help="Name of the system in -o.")
-@click.option(
+@option("--system", default="compaction", help="Name of the system in -o.")
+@option(
     "--write",
     "content",
     type=click.Choice(["positions", "words"]),
     help="What -o has.  [default: words for items with recognized words, else positions]",
 )
-@click.option(
+@option(
     "--recognizer",
     default="pocketsphinx",
-    show_default=True,
     metavar="NAME|FOLDER",
     help="Recognizer of audio, as in transcribe.",
 )
@@ -292,10 +265,9 @@ def summarize_command(
         click.echo(summary_text(made), nl=False)
     share = f" ({made.kept_count / made.word_count:.0%})" if made.word_count else ""
     kept = f"kept {made.kept_count:,} of {made.word_count:,} words{share}"
-    for note in (kept, *made.notes):
-        click.echo(f"note: {note}", err=True)
+    print_notes((kept, *made.notes))
     for path in results:
-        click.echo(f"wrote {path}", err=True)
+        print_message(f"wrote {path}")
 
 
 def check_weights(weights: ScoreWeights, given: Sequence[str], grammar: str) -> None:
@@ -304,9 +276,9 @@ def check_weights(weights: ScoreWeights, given: Sequence[str], grammar: str) -> 
         raise UsageError("all weights are 0, so no words can be chosen — set --weight I=1")
     names = [text.partition("=")[0].strip().lower() for text in given]
     if not grammar and {"t", "concatenation"} & {*names} and weights.concatenation:
-        click.echo("note: T is not used, since no grammar is given — set --grammar", err=True)
+        print_message("note: T is not used, since no grammar is given — set --grammar")
     if grammar and not weights.concatenation:
-        click.echo("note: the grammar is not used, since the weight of T is 0", err=True)
+        print_message("note: the grammar is not used, since the weight of T is 0")
 
 
 def summary_text(speech: SummarizedSpeech) -> str:
@@ -328,7 +300,7 @@ def render_sound(speech: SummarizedSpeech, audio: Path, *, required: bool) -> Sp
 
     timed = all(one.utterance.times for one in speech.compactions if one.positions)
     if not timed and not required:
-        click.echo("note: words have no times, so the page has no sound", err=True)
+        print_message("note: words have no times, so the page has no sound")
         return None
     return render_summary(audio, find_passages(speech, read_seconds(audio)))
 
@@ -394,12 +366,8 @@ TEXTS_ARGUMENT = click.argument(
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="TEXT…",
 )
-TEXT_TOKENIZER_OPTION = click.option(
-    "--tokenize",
-    type=click.Choice(tuple(TOKENIZERS)),
-    default="blanks",
-    show_default=True,
-    help="Tokenizer of texts.",
+TEXT_TOKENIZER_OPTION = option(
+    "--tokenize", type=click.Choice(tuple(TOKENIZERS)), default="blanks", help="Tokenizer of texts."
 )
 
 
@@ -415,13 +383,7 @@ def summarizer_command() -> None:
 
 @summarizer_command.command("train-lm")
 @TEXTS_ARGUMENT
-@click.option(
-    "--order",
-    type=click.IntRange(1, 5),
-    default=3,
-    show_default=True,
-    help="Length of the longest n-grams.",
-)
+@option("--order", type=click.IntRange(1, 5), default=3, help="Length of the longest n-grams.")
 @TEXT_TOKENIZER_OPTION
 @OUTPUT_OPTION
 def train_lm_command(
@@ -456,23 +418,21 @@ def iterate_texts(paths: Sequence[Path], tokenize: str) -> Iterator[Path | str]:
 
 @summarizer_command.command("train-grammar")
 @TEXTS_ARGUMENT
-@click.option(
+@option(
     "--classes",
     type=click.IntRange(1, 500),
     default=10,
-    show_default=True,
     help="Number of word classes, for texts without a treebank.",
 )
-@click.option(
+@option(
     "--iterations",
     type=click.IntRange(0),
     default=10,
-    show_default=True,
     help="Iterations of inside–outside on texts.",
 )
 @TEXT_TOKENIZER_OPTION
 @SEED_OPTION
-@click.option("-o", "--output", type=FILE_PATH, metavar="FILE", required=True, help="Output file.")
+@option("-o", "--output", type=FILE, required=True, help="Output file.")
 @QUIET_OPTION
 def train_grammar_command(
     texts: tuple[Path, ...],
@@ -509,24 +469,16 @@ def train_grammar_command(
             progress=progress,
         )
     grammar.save(output)
-    click.echo(f"wrote {output}", err=True)
+    print_message(f"wrote {output}")
 
 
 @summarizer_command.command("tune")
 @click.argument("references", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "--ratio", type=float, help="Share of the words to keep.  [default: as in the references]"
-)
-@click.option(
-    "--folds",
-    type=click.IntRange(2),
-    default=5,
-    show_default=True,
-    help="Folds of the cross-validation.",
-)
+@option("--ratio", type=float, help="Share of the words to keep.  [default: as in the references]")
+@option("--folds", type=click.IntRange(2), default=5, help="Folds of the cross-validation.")
 @add_options(WHERE_OPTION, *MODEL_OPTIONS, TOKENIZE_OPTION)
 @SEED_OPTION
-@click.option("-o", "--output", type=FILE_PATH, metavar="FILE", help="Weights (JSON).")
+@option("-o", "--output", type=FILE, help="Weights (JSON).")
 @QUIET_OPTION
 def tune_command(
     references: Path,
@@ -569,8 +521,7 @@ def tune_command(
             utterances, cases, models, ratio=ratio, folds=folds, seed=seed, progress=progress
         )
     click.echo(format_tuning(tuned), nl=False)
-    for note in notes:
-        click.echo(f"note: {note}", err=True)
+    print_notes(notes)
     if output is not None:
         write_weights(tuned, output)
-        click.echo(f"wrote {output}", err=True)
+        print_message(f"wrote {output}")
