@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from earwitness.analysis.rating_set import TableOptions
 from earwitness.cli.output import (
     FILE,
     FILE_PATH,
@@ -29,6 +28,7 @@ from earwitness.cli.study_analyse import (
     REFERENCE_OPTION,
     SCREEN_OPTION,
     parse_screening,
+    pop_table_options,
     report_options,
     split_pairs,
 )
@@ -204,8 +204,7 @@ def agree_command(
     study, files = split_study_file(ratings)
     score_files = [scores, *options.pop("more")]
     outputs = options.pop("outputs")
-    inputs = [str(one) for one in (*score_files, *ratings)]
-    target = OutputTarget.of(options, inputs)
+    target = OutputTarget.of(options, (*score_files, *ratings))
     scoring = ScoreOptions(
         options.pop("score_pattern"),
         options.pop("score_sample"),
@@ -215,14 +214,7 @@ def agree_command(
         options.pop("baselines"),
         "" if outputs is None else str(outputs),
     )
-    reading = TableOptions(
-        pattern=options.pop("pattern"),
-        column=options.pop("sample"),
-        columns=dict(split_pairs(options.pop("columns"), "=")),
-        constants=dict(split_pairs(options.pop("given"), "=")),
-        layout=options.pop("layout"),
-        faults=options.pop("faults"),
-    )
+    reading = pop_table_options(options)
     scale_texts = options.pop("scales")
     options["scales"] = [one.partition("=")[0] for one in scale_texts]
     options["ends"] = [one for one in scale_texts if "=" in one]

@@ -35,7 +35,6 @@ from earwitness.material.clips import GUARD_SECONDS, REVIEW_FILE, audio_clips, c
 from earwitness.material.reference_conditions import (
     CONDITION_KINDS,
     DEFAULT_QS_DB,
-    ConditionKind,
     audio_conditions,
     conditions_report,
 )
@@ -242,7 +241,7 @@ def select_command(table: Path, output: Path, review: Path | None, **options: An
       --balance session,location,sex --numbers snr -o selected.csv
     """
     target = AtomicFile(output)
-    check_results([str(table), *([str(review)] if review else [])], [output])
+    check_results([table, review], [output])
     selected = audio_select(table, review=review, **options)
     with target as file:
         file.write(selected.text)
@@ -317,20 +316,9 @@ def select_command(table: Path, output: Path, review: Path | None, **options: An
 def normalize_command(
     source: Path,
     output: Path,
-    target: float,
-    measure: Literal["lufs", "active"],
-    peak: float,
-    rate: int | None,
-    channels: Literal["keep", "mono", "stereo"],
-    length: Literal["keep", "pad", "trim"],
-    tolerance: float,
     bits: str,
-    files: str | None,
-    systems: tuple[str, ...],
-    rename: str | None,
-    on_error: Literal["fail", "skip"],
-    jobs: int,
     quiet: bool,
+    **options: Any,
 ) -> None:
     """Bring audio files to the same loudness, without clipping.
 
@@ -349,24 +337,7 @@ def normalize_command(
 
     depth: dict[str, Literal[16, 24, "float"]] = {"16": 16, "24": 24, "float": "float"}
     with progress_bar(quiet=quiet, unit="files") as progress:
-        material = audio_normalize(
-            source,
-            output,
-            target=target,
-            measure=measure,
-            peak=peak,
-            rate=rate,
-            channels=channels,
-            length=length,
-            tolerance=tolerance,
-            bits=depth[bits],
-            files=files,
-            systems=systems,
-            rename=rename,
-            on_error=on_error,
-            jobs=jobs,
-            progress=progress,
-        )
+        material = audio_normalize(source, output, bits=depth[bits], progress=progress, **options)
     for line in material.summary():
         click.echo(line)
     print_notes(material.notes)
@@ -415,15 +386,11 @@ def normalize_command(
 @QUIET_OPTION
 def conditions_command(
     clips: tuple[Path, ...],
-    kind: ConditionKind,
     talkers: tuple[str, ...],
-    noise: Path | None,
     q: str,
-    band: str,
-    seed: int,
-    jobs: int,
     output: Path,
     quiet: bool,
+    **options: Any,
 ) -> None:
     """Create reference conditions from clean clips.
 
@@ -443,13 +410,9 @@ def conditions_command(
         made = audio_conditions(
             _talker_files(talkers) if talkers else clips,
             output,
-            kind=kind,
-            noise=noise,
-            seed=seed,
-            q=_parse_numbers(q, "--q"),
-            band=band,
-            jobs=jobs,
+            q=_parse_qs(q),
             progress=progress,
+            **options,
         )
     click.echo(render_text(conditions_report(made)).rstrip())
     print_notes(made.notes)
@@ -469,8 +432,8 @@ def _talker_files(talkers: tuple[str, ...]) -> dict[str, Path]:
     return files
 
 
-def _parse_numbers(text: str, option: str) -> list[float]:
+def _parse_qs(text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise UsageError(f'{option} must be numbers separated by commas, got "{text}"') from None
+        raise UsageError(f'--q must be numbers separated by commas, got "{text}"') from None

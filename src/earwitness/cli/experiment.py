@@ -14,7 +14,7 @@ from earwitness.cli.options import (
     SHARED_OPTIONS,
     IntegerList,
     TaskCommand,
-    choose_map,
+    choose_metric_map,
     drop_unset,
     metric_options,
     section_option,
@@ -23,6 +23,7 @@ from earwitness.cli.options import (
 from earwitness.cli.output import (
     FILE,
     FOLDER,
+    FileName,
     OutputTarget,
     TextTarget,
     add_options,
@@ -211,7 +212,7 @@ def references_command(
     if make_systems and not simulate:
         outputs, references = shift_files(outputs, references)
     answers = [*reading_answers, *filter(None, [words_answers])]
-    inputs = [outputs, references, *map(str, [*judgements, *answers])]
+    inputs = [outputs, references, *judgements, *answers]
     models = [summarizer[name] for name in ("lm", "grammar", "weights-file")]
     systems_file = summarizer["systems-file"]
     made_file = None if systems_file is None else Path(systems_file)
@@ -239,7 +240,7 @@ def references_command(
     ):
         result = earwitness.references_experiment(
             **{**work, **data},
-            map=choose_map(jobs, work.get("metrics", ())),
+            map=choose_metric_map(jobs, work.get("metrics", ())),
             progress=progress,
             resume_folder=resume,
         )
@@ -252,7 +253,7 @@ def references_command(
 
 
 def simulated_inputs(
-    inputs: list[str | None], sizes: dict[str, Any], options: dict[str, Any]
+    inputs: list[FileName], sizes: dict[str, Any], options: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the inputs of an experiment from the simulator."""
     from earwitness.experiments.simulate import simulate_references_study

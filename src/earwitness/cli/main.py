@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
@@ -60,39 +60,70 @@ COMMAND_SECTIONS = {
     },
 }
 COMMANDS = {name: verb for verbs in COMMAND_SECTIONS.values() for name, verb in verbs.items()}
+VERB_MODULES = {name: verb.module for name, verb in COMMANDS.items()}
 
 
-class VerbGroup(click.Group):
-    """The commands by name, each imported when it is used, so that help starts fast."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        del ctx
-        if name not in COMMANDS:
-            return None
-        # matrices are small, and threads would only wait for each other
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        module = import_module(f"earwitness.cli.{COMMANDS[name].module}")
-        command = getattr(module, f"{name}_command")
-        assert isinstance(command, click.Command)
-        return command
+class SubcommandGroup(click.Group):
+    """A group of commands; an unknown command is refused with the closest known name."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            raise click.UsageError(f'unknown command "{args[0]}" — {nearest(args[0], COMMANDS)}')
+        """Return the command, or refuse an unknown name."""
+        names = self.list_commands(ctx)
+        if args and args[0] not in names and not args[0].startswith("-"):
+            message = f'unknown command "{args[0]}" — {nearest(args[0], names)}'
+            raise click.UsageError(message, ctx if ctx.parent else None)
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+
+class SectionGroup(SubcommandGroup):
+    """Commands in sections, each imported when it is used, so that help starts fast."""
+
+    sections: Mapping[str, Iterable[str]]  # names of commands by title
+    modules: Mapping[str, str]  # by command
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands, by section."""
         del ctx
-        width = max(map(len, COMMANDS))
-        for title, verbs in COMMAND_SECTIONS.items():
+        return list(self.modules)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Return a command, or None."""
+        del ctx
+        return self.load_command(name) if name in self.modules else None
+
+    def load_command(self, name: str) -> click.Command:
+        """Import a command."""
+        # matrices are small, and threads would only wait for each other
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        module = import_module(f"earwitness.cli.{self.modules[name]}")
+        command = getattr(module, f"{name.replace('-', '_')}_command")
+        assert isinstance(command, click.Command)
+        return command
+
+    def describe(self, name: str) -> str:
+        """Return the description of a command in one line."""
+        return self.load_command(name).get_short_help_str(80)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections."""
+        del ctx
+        width = max(map(len, self.modules))
+        for title, names in self.sections.items():
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), verb.help) for name, verb in verbs.items()])
+                formatter.write_dl([(name.ljust(width), self.describe(name)) for name in names])
+
+
+class VerbGroup(SectionGroup):
+    """All commands; their descriptions are known without an import."""
+
+    sections = COMMAND_SECTIONS
+    modules = VERB_MODULES
+
+    def describe(self, name: str) -> str:
+        """Return the description of a command in one line."""
+        return COMMANDS[name].help
 
 
 @click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -103,19 +134,6 @@ def group() -> None:
 
     Run `earwitness COMMAND --help` for the options of a command.
     """
-
-
-class SubcommandGroup(click.Group):
-    """A group of commands; an unknown command is refused with the closest known name."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command, or refuse an unknown name."""
-        if args and args[0] not in self.commands and not args[0].startswith("-"):
-            hint = nearest(args[0], self.commands)
-            raise click.UsageError(f'unknown command "{args[0]}" — {hint}', ctx)
-        return super().resolve_command(ctx, args)
 
 
 # --- Command group study -------------------------------------------------------------------------
@@ -150,41 +168,11 @@ STUDY_SECTIONS = {  # modules by command
 STUDY_COMMANDS = {name: module for own in STUDY_SECTIONS.values() for name, module in own.items()}
 
 
-class StudyGroup(click.Group):
-    """The commands of a study in the order in which they are used, each imported when used."""
+class StudyGroup(SectionGroup):
+    """The commands of a study in the order in which they are used."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands, by section."""
-        del ctx
-        return list(STUDY_COMMANDS)
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """Return a command, or None."""
-        del ctx
-        if name not in STUDY_COMMANDS:
-            return None
-        module = import_module(f"earwitness.cli.{STUDY_COMMANDS[name]}")
-        command = getattr(module, f"{name.replace('-', '_')}_command")
-        assert isinstance(command, click.Command)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Refuse an unknown command with the closest known name."""
-        if args and args[0] not in STUDY_COMMANDS and not args[0].startswith("-"):
-            hint = nearest(args[0], STUDY_COMMANDS)
-            raise click.UsageError(f'unknown command "{args[0]}" — {hint}', ctx)
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one section per step of a study."""
-        width = max(map(len, STUDY_COMMANDS))
-        for title, names in STUDY_SECTIONS.items():
-            commands = [(name, self.get_command(ctx, name)) for name in names]
-            rows = [(name.ljust(width), c.get_short_help_str(80)) for name, c in commands if c]
-            with formatter.section(title):
-                formatter.write_dl(rows)
+    sections = STUDY_SECTIONS
+    modules = STUDY_COMMANDS
 
 
 @click.group("study", cls=StudyGroup)

@@ -488,13 +488,13 @@ def _flatten_lists(value: Any) -> Any:
     return value
 
 
-def choose_map(jobs: int, metrics: Sequence[str]) -> Map:
+def choose_metric_map(jobs: int, metrics: Sequence[str]) -> Map:
     """Return the map for this number of processes; note metrics that use one process only."""
-    from earwitness.engines.local import in_process, processes
+    from earwitness.engines.local import choose_map
     from earwitness.registry import METRICS
 
     single_process = [name for name in metrics if METRICS[name].alone]
     if jobs > 1 and single_process:
         reason = "the model already uses all cores"
         print_message(f"note: --jobs does not apply to {', '.join(single_process)}: {reason}")
-    return in_process if jobs == 1 else processes(jobs)
+    return choose_map(jobs)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 CommandOption = Callable[[Command], Command]
+FileName = str | Path | None
 
 
 class PathType(click.Path):
@@ -119,7 +120,7 @@ class OutputTarget:
         self,
         to: str | None,
         output: Path | None,
-        inputs: Iterable[str | None],
+        inputs: Iterable[FileName],
         *others: Path | None,
         table: str | None = None,
         interval_form: str | None = None,
@@ -140,7 +141,7 @@ class OutputTarget:
 
     @classmethod
     def of(
-        cls, options: dict[str, Any], inputs: Iterable[str | None], *others: Path | None
+        cls, options: dict[str, Any], inputs: Iterable[FileName], *others: Path | None
     ) -> OutputTarget:
         """Return the target that the options of a command name, and remove them from it."""
         how = {name: options.pop(name) for name in REPORT_OPTIONS}
@@ -188,7 +189,7 @@ class OutputTarget:
 class TextTarget:
     """A text file, or standard output; invalid paths are refused before any work."""
 
-    def __init__(self, output: Path | None, inputs: Iterable[str | None] = ()) -> None:
+    def __init__(self, output: Path | None, inputs: Iterable[FileName] = ()) -> None:
         self._output = output
         self._file = None if output is None else AtomicFile(output)
         check_results(inputs, [output])
@@ -218,12 +219,12 @@ def output_format(output: Path | None, forms: Sequence[str], endings: Mapping[st
     return form
 
 
-def check_results(inputs: Iterable[str | None], results: Iterable[Path | None]) -> None:
+def check_results(inputs: Iterable[FileName], results: Iterable[Path | None]) -> None:
     """Refuse a file that would be both read and written, or written twice.
 
     The same file is recognized through symbolic and hard links and in any spelling.
     """
-    used_paths = [Path(place) for place in inputs if place not in (None, "-")]
+    used_paths = [Path(name) for name in inputs if name and str(name) != "-"]
     for path in filter(None, results):
         if any(_is_same_file(path, used) for used in used_paths) and not path.is_char_device():
             raise UsageError(f"{path} is named twice — choose another file for the result")

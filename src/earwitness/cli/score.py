@@ -13,7 +13,7 @@ from earwitness.cli.options import (
     IntegerList,
     PeopleCommand,
     TaskCommand,
-    choose_map,
+    choose_metric_map,
     drop_unset,
     network_options,
     option_flag,
@@ -70,7 +70,7 @@ def score_command(
     target = OutputTarget.of(options, (outputs, references), samples, alignments)
     files = {"samples": samples, "alignments": alignments}
     work = {
-        "map": choose_map(jobs, options["metrics"]),
+        "map": choose_metric_map(jobs, options["metrics"]),
         **files,
         **target.with_default_worst(drop_unset(options)),
     }
@@ -110,7 +110,7 @@ def compare_command(
         comparison = earwitness.compare(
             outputs,
             references,
-            map=choose_map(jobs, options["metrics"]),
+            map=choose_metric_map(jobs, options["metrics"]),
             progress=progress,
             **target.with_default_worst(drop_unset(options)),
         )
@@ -143,7 +143,11 @@ def people_command(
     """
     del quiet
     target = OutputTarget.of(options, (references,), samples)
-    work = {"map": choose_map(jobs, options["metrics"]), "samples": samples, **drop_unset(options)}
+    work = {
+        "map": choose_metric_map(jobs, options["metrics"]),
+        "samples": samples,
+        **drop_unset(options),
+    }
     scores = earwitness.people(references, **work)
     if samples is not None:
         print_message(f"wrote {samples}")
@@ -222,8 +226,7 @@ def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any)
     """
     import msgspec
 
-    read = [*files, *options["spoken"], *(path for path in [options.get("durations")] if path)]
-    target = TextTarget(output, map(str, read))
+    target = TextTarget(output, [*files, *options["spoken"], options["durations"]])
     set_options = {name: value for name, value in options.items() if value not in (None, (), False)}
     with warnings_as_notes():
         records = earwitness.gather(files, **set_options)

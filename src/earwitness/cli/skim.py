@@ -30,7 +30,7 @@ from earwitness.cli.output import (
     skip_option,
     warnings_as_notes,
 )
-from earwitness.engines.local import count_cores, in_process, processes
+from earwitness.engines.local import choose_map, count_cores
 from earwitness.errors import UsageError
 from earwitness.report.text import render_text
 from earwitness.skims.files import REPORT_FILE
@@ -173,7 +173,6 @@ def skim_command(
     earwitness skim cards/* -o skims/ --on-error skip --jobs 4
     """
     skim_options = SkimOptions.of(**options | {"bits": int(options["bits"])})
-    jobs = jobs or count_cores()
     with (
         warnings_as_notes(),
         note_on_interruption(INTERRUPTED_NOTE),
@@ -184,7 +183,7 @@ def skim_command(
             output,
             skim_options,
             on_error=on_error,
-            map=in_process if jobs == 1 else processes(jobs),
+            map=choose_map(jobs or count_cores()),
             progress=progress,
         )
     click.echo(render_text(skimming_report(run)), nl=False)
@@ -244,12 +243,9 @@ def soundscape_command(
     output: Path | None,
     practice: Path | None,
     show: bool,
-    seed: int | None,
-    hours: int,
-    rate: int,
-    clips: Path | None,
     hour_gap: float,
     quiet: bool,
+    **scene_options: Any,
 ) -> None:
     """Synthesize a day-long recording with known sources.
 
@@ -267,7 +263,7 @@ def soundscape_command(
     if (output is None) == (practice is None):
         raise UsageError("no output — set either --output FILE or --practice FOLDER")
     with warnings_as_notes():
-        scene = soundscape(timetable, seed=seed, hours=hours, rate=rate, clips=clips)
+        scene = soundscape(timetable, **scene_options)
     with progress_bar(quiet=quiet, unit="s") as progress:
         if output is not None:
             written = soundscape_write(scene, output, hour_gap=hour_gap, progress=progress)

@@ -35,8 +35,8 @@ from earwitness.cli.output import (
     skip_option,
     warnings_as_notes,
 )
-from earwitness.core import Map, Progress
-from earwitness.engines.local import in_process, processes
+from earwitness.core import Progress
+from earwitness.engines.local import choose_map
 from earwitness.errors import EarwitnessError, InputError, Problem, UsageError, nearest
 from earwitness.io.atomic import AtomicFile
 from earwitness.speech import ALIGNERS
@@ -106,7 +106,7 @@ class SpeechOutputs:
         self._form = to or (
             DEFAULT_FORMAT if file is None else output_format(file, FORMATS, endings)
         )
-        names = [str(path) for path in (*audio, *texts)]
+        names = (*audio, *texts)
         self._target = TextTarget(file, names) if self._folder is None else None
         if self._folder is not None:
             written = [self._path(path) for path in audio]
@@ -174,11 +174,6 @@ def process_files(
     print_notes(skipped, "skipped")
 
 
-def choose_processes(jobs: int) -> Map:
-    """Return the map of a number of processes."""
-    return in_process if jobs == 1 else processes(jobs)
-
-
 def list_audio(paths: Sequence[Path]) -> list[Path]:
     """Return audio files; a folder stands for the audio files in it."""
     from earwitness.recordings.recording import sound_files
@@ -234,7 +229,7 @@ def align_command(
     """
     from earwitness.speech.align import align, find_aligner
 
-    chosen = find_aligner(aligner or "", language, cache=cache, map_=choose_processes(jobs))
+    chosen = find_aligner(aligner or "", language, cache=cache, map_=choose_map(jobs))
     pairs = dict(pair_files(audio, text, skips=on_error == "skip"))
     outputs = SpeechOutputs(output, to, [*pairs], [*pairs.values()], several=audio.is_dir())
 
@@ -362,7 +357,6 @@ def transcribe_command(
     paths = list_audio(audio)
     several = len(audio) > 1 or audio[0].is_dir()
     outputs = SpeechOutputs(output, to, paths, several=several)
-    map_ = choose_processes(jobs)
 
     def work(path: Path, progress: Progress) -> SpeechResult:
         found = transcribe(
@@ -371,7 +365,7 @@ def transcribe_command(
             language=language,
             vad=vad,
             cache=cache,
-            map=map_,
+            map=choose_map(jobs),
             progress=progress,
         )
         windows = [

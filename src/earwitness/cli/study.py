@@ -114,7 +114,7 @@ def power_command(
     earwitness study power study.yaml --pilot answers.jsonl --difference 0.3
     earwitness study power study.yaml --pilot votes.csv --column listener=worker
     """
-    target = OutputTarget.of(options, [str(study), *map(str, pilot)])
+    target = OutputTarget.of(options, (study, *pilot))
     standard_deviations = dict(_parse_component(one) for one in components)
     reading = pop_table_options(options)
     with warnings_as_notes():
@@ -255,13 +255,7 @@ def new_command(protocol: str, output: Path | None) -> None:
 )
 @OUTPUT_OPTION
 def check_command(
-    study: Path,
-    minutes: float | None,
-    to: str | None,
-    audio: bool,
-    db: str | None,
-    jobs: int | None,
-    output: Path | None,
+    study: Path, to: str | None, db: str | None, output: Path | None, **options: Any
 ) -> None:
     """Check STUDY and show its plan, time per listener and balance.
 
@@ -275,9 +269,9 @@ def check_command(
     earwitness study check study.yaml --minutes 60
     """
     form = to or output_format(output, PLAN_FORMATS, {"htm": "html", "txt": "text"})
-    target = TextTarget(output, [str(study)])
+    target = TextTarget(output, [study])
     with warnings_as_notes(), progress_bar(unit="files") as progress:
-        design = study_check(study, minutes=minutes, audio=audio, jobs=jobs, progress=progress)
+        design = study_check(study, progress=progress, **options)
         if db is not None:
             _warn_of_changes(study, db)
         elif (study.parent / STORE_FILE_NAME).is_file():
@@ -379,7 +373,7 @@ def ratings_command(study: Path, answers: Path, to: str | None, output: Path | N
     """
     if not answers.exists():
         raise UsageError(f"{answers}: the file does not exist")
-    target = TextTarget(output, [str(study), str(answers)])
+    target = TextTarget(output, [study, answers])
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
     if to is None and ending in OTHER_WORKBOOK_ENDINGS:
         raise UsageError(f"{output}: workbooks are written as .xlsx")
@@ -412,7 +406,7 @@ def summaries_command(study: Path, answers: Path, output: Path | None) -> None:
     """
     if not answers.exists():
         raise UsageError(f"{answers}: the file does not exist")
-    target = TextTarget(output, [str(study), str(answers)])
+    target = TextTarget(output, [study, answers])
     with warnings_as_notes():
         records = study_summaries(study, answers)
     if not records:

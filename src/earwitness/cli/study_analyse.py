@@ -149,7 +149,7 @@ def pop_table_options(options: dict[str, Any]) -> TableOptions:
         columns=dict(split_pairs(options.pop("columns"), "=")),
         constants=dict(split_pairs(options.pop("given"), "=")),
         layout=options.pop("layout"),
-        rubric=check_rubric_name(options.pop("rubric")),
+        rubric=check_rubric_name(options.pop("rubric", "")),
         faults=options.pop("faults"),
     )
 
@@ -256,7 +256,7 @@ def analyse_command(
     """
     study, ratings = split_study_file(files)
     is_written = any(options[name] is not None for name in ("output", "to", "table"))
-    target = OutputTarget.of(options, [str(one) for one in files], folder)
+    target = OutputTarget.of(options, files, folder)
     reading = pop_table_options(options)
     contrasts = split_pairs(options.pop("contrasts"), ":")
     screening = parse_screening(options.pop("screening"))

@@ -26,7 +26,7 @@ from earwitness.cli.output import (
     warnings_as_notes,
 )
 from earwitness.cli.skim import ZList
-from earwitness.engines.local import count_cores, in_process, processes
+from earwitness.engines.local import choose_map, count_cores
 from earwitness.errors import UsageError
 from earwitness.models.embedders import DEFAULT_EMBEDDER
 from earwitness.ratings.rubric import LANGUAGES
@@ -123,14 +123,13 @@ def plane_command(
     """
     if no_practice and practice is not None:
         raise UsageError("--practice and --no-practice cannot be combined — use one of them")
-    jobs = jobs or count_cores()
     with warnings_as_notes(), progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress:
         notes = study_plane(
             recordings,
             output,
             methods=methods or PLANE_METHODS,
             practice=not no_practice if practice is None else practice,
-            map=in_process if jobs == 1 else processes(jobs),
+            map=choose_map(jobs or count_cores()),
             progress=progress,
             **options,
         )

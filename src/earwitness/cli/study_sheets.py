@@ -46,7 +46,7 @@ def sheets_command(
     """
     from earwitness.forms.sheets.write import study_sheets
 
-    check_results([str(study)], [output, table])
+    check_results([study], [output, table])
     with warnings_as_notes():
         count = study_sheets(study, output, table=table, sounds=sounds, listener=listener)
     places = [str(path) for path in (output, table, sounds) if path is not None]

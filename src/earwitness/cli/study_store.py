@@ -17,6 +17,7 @@ from earwitness.cli.output import (
     FILE,
     FILE_PATH,
     OUTPUT_OPTION,
+    FileName,
     TextTarget,
     option,
     output_format,
@@ -93,7 +94,7 @@ def links_command(
     address = store_address(study, db)
     if len([number for number in which.values() if number is not None]) > 1:
         raise UsageError("--first, --take-back and --unblock cannot be combined — use one of them")
-    table = TableTarget(to, output, [str(study), address])
+    table = TableTarget(to, output, [study, address])
     with warnings_as_notes():
         if (blocked := which["unblock"]) is not None:
             study_unblock(study, address, blocked)
@@ -126,7 +127,7 @@ def status_command(study: Path, db: str | None, to: str | None, output: Path | N
     from earwitness.studies.admin import store_address, study_status
 
     address = store_address(study, db)
-    table = TableTarget(to, output, [str(study), address])
+    table = TableTarget(to, output, [study, address])
     with warnings_as_notes():
         table.write(study_status(study, address))
 
@@ -164,7 +165,7 @@ def export_command(
     from earwitness.studies.admin import store_address
 
     address = store_address(study, db)
-    target = TextTarget(output, [str(study), address])
+    target = TextTarget(output, [study, address])
     with warnings_as_notes():
         export = _record_lines if everything else _position_rows if positions else _answer_lines
         text = export(study, address)
@@ -255,7 +256,7 @@ def _record_lines(study: Path, address: str) -> str:
 class TableTarget:
     """Path and format of a table; invalid paths are refused before any work."""
 
-    def __init__(self, to: str | None, output: Path | None, inputs: Sequence[str]) -> None:
+    def __init__(self, to: str | None, output: Path | None, inputs: Sequence[FileName]) -> None:
         self._form = to or output_format(output, TABLE_FORMATS, {"txt": "text"})
         self._target = TextTarget(output, inputs)
 

@@ -146,7 +146,7 @@ def import_xlsx_command(
     earwitness study import-xlsx returned/*.xlsx --key key.csv -o ratings.csv
     """
     study, books = split_study_file(files)
-    check_results([*map(str, files), _path_text(how["key"])], [output, how["comments"]])
+    check_results([*files, how["key"]], [output, how["comments"]])
     set_options = {name: value for name, value in how.items() if value is not None}
     if study is None:
         if db is not None or replace:
@@ -159,10 +159,6 @@ def import_xlsx_command(
                 f"--{option} cannot be used with a study file, which sets it — omit it"
             )
         _import_answers(study, books, output, db, replace=replace, **set_options)
-
-
-def _path_text(path: Path | None) -> str | None:
-    return None if path is None else str(path)
 
 
 def _import_answers(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -195,8 +195,7 @@ def summarize_command(
     earwitness summarize references.jsonl -o outputs.jsonl
     """
     results = [path for path in (output, text, spoken, page, items) if path is not None]
-    given = (source, audio, weights_file, lm, grammar)
-    check_results([str(one) for one in given if one], results)
+    check_results([source, audio, weights_file, lm, grammar], results)
     if spoken is not None:
         kind_of(spoken.suffix)  # refuses unknown formats
     if audio is not None and spoken is None and page is None:
@@ -401,7 +400,7 @@ def train_lm_command(
     from earwitness.summaries.methods.language_models import train_language_model
     from earwitness.text.ngrams import write_arpa
 
-    target = TextTarget(output, map(str, texts))
+    target = TextTarget(output, texts)
     model = train_language_model(iterate_texts(texts, tokenize), order, tokenize)
     target.write("".join(write_arpa(model)))
 
@@ -436,12 +435,10 @@ def iterate_texts(paths: Sequence[Path], tokenize: str) -> Iterator[Path | str]:
 @QUIET_OPTION
 def train_grammar_command(
     texts: tuple[Path, ...],
-    classes: int,
-    iterations: int,
     tokenize: str,
-    seed: int,
     output: Path,
     quiet: bool,
+    **options: Any,
 ) -> None:
     """Estimate a dependency grammar from text or a treebank.
 
@@ -454,20 +451,13 @@ def train_grammar_command(
     """
     from earwitness.summaries.methods.dependencies import train_grammar
 
-    check_results(map(str, texts), [output])
+    check_results(texts, [output])
     AtomicFile(output)
     for path in texts:
         if path.suffix.lower() in SPEECH_ENDINGS:
             raise UsageError(f"{path}: is a transcript — give text (.txt) or a treebank (.conllu)")
     with warnings_as_notes(), progress_bar(quiet=quiet, unit="sentences") as progress:
-        grammar = train_grammar(
-            texts,
-            classes=classes,
-            iterations=iterations,
-            split=TOKENIZERS[tokenize],
-            seed=seed,
-            progress=progress,
-        )
+        grammar = train_grammar(texts, split=TOKENIZERS[tokenize], progress=progress, **options)
     grammar.save(output)
     print_message(f"wrote {output}")
 
@@ -510,7 +500,7 @@ def tune_command(
         write_weights,
     )
 
-    check_results([str(one) for one in (references, lm, grammar) if one], [output])
+    check_results([references, lm, grammar], [output])
     if output is not None:
         AtomicFile(output)
     models, notes = open_models(lm, grammar, language=language, topic=topic)

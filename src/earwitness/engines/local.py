@@ -47,6 +47,11 @@ def count_cores() -> int:
     return os.cpu_count() or 1
 
 
+def choose_map(jobs: int) -> Map:
+    """Return the map in this process for one job, else a map over processes."""
+    return in_process if jobs == 1 else processes(jobs)
+
+
 def processes(jobs: int) -> Map:
     """Return a map over ``jobs`` processes, with results in order and few items in flight."""
     if jobs < 1:

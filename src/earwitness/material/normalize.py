@@ -29,7 +29,7 @@ from earwitness.audio.read import early_end
 from earwitness.audio.signal import fit_frames, load_soxr
 from earwitness.audio.wav import FLOAT_TAG, PCM_TAG, Form
 from earwitness.core import Progress, no_progress
-from earwitness.engines.local import in_process, processes
+from earwitness.engines.local import choose_map
 from earwitness.errors import (
     EarwitnessError,
     InputError,
@@ -593,7 +593,7 @@ def audio_normalize(
     clips = [clip for clip, found in checked if not found]
     if problems and (on_error == "fail" or not clips):
         raise InputError(problems, done="written")
-    map_ = in_process if jobs == 1 else processes(jobs)
+    map_ = choose_map(jobs)
     total, done, rows = sum(len(clip.files) for clip in clips), 0, list[NormalizedFile]()
     with folder as temporary:
         work = partial(normalize_clip, settings=settings, folder=temporary)
