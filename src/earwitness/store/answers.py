@@ -242,7 +242,7 @@ def set_aside(
 
 
 def read_counted_answers(
-    connection: Connection, study: str, listener: ListenerKey | None
+    connection: Connection, study: str, listener: ListenerKey | None = None
 ) -> list[SubmittedAnswer]:
     """Return the answers that count, of all listeners or of one: those not superseded.
 

@@ -26,7 +26,7 @@ def add_draft(
     listener: ListenerKey,
     page: str,
     data: Mapping[str, Any],
-    revision: int,
+    revision: int = 0,
 ) -> int:
     """Store a draft in place of the earlier one; return its revision.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import wraps
 from os import PathLike, fspath
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -13,26 +14,20 @@ from sqlalchemy.exc import DBAPIError, TimeoutError
 
 from earwitness.core import Answer
 from earwitness.errors import StoreError
-from earwitness.store import answers, drafts, listeners, status, versions
-from earwitness.store.answers import Meta
+from earwitness.store import answers as stored_answers
+from earwitness.store import drafts, listeners, versions
+from earwitness.store import status as progress
 from earwitness.store.database import Database, Scrubber, connect, prepare_for_serving
-from earwitness.store.drafts import StoredDraft
 from earwitness.store.layout import ensure_tables
-from earwitness.store.listeners import ANY_PLACE, ListenerKey, OpenPlaceQuota
+from earwitness.store.listeners import ListenerKey, OpenPlaceQuota
 from earwitness.store.records import (
-    AnswerOutcome,
     FinishReceipt,
     Listener,
-    ListenerStatus,
-    OtherStudy,
     PageEvent,
-    ParticipationState,
-    PlaceRefusal,
     SubmittedAnswer,
     Visit,
     server_time,
 )
-from earwitness.store.versions import AudioVersion, TextVersion
 from earwitness.store.visits import VisitReader
 from earwitness.store.writer import StoreWriter
 
@@ -40,6 +35,26 @@ IDLE_SEARCH_HOURS = 10 / 3600  # between two searches for places of idle listene
 SCRUB_WAIT_SECONDS = 1.0  # wait for the log to be emptied, which continues in any case
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def _job(job: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[Store, P], T]:
+    """Return a method that runs a job and returns its result after the commit."""
+
+    @wraps(job)
+    def method(self: Store, /, *args: P.args, **options: P.kwargs) -> T:
+        return self.write(job, *args, **options).result()
+
+    return method
+
+
+def _query(query: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[Store, P], T]:
+    """Return a method that runs a query on the current state of the database."""
+
+    @wraps(query)
+    def method(self: Store, /, *args: P.args, **options: P.kwargs) -> T:
+        return self.read(query, *args, **options)
+
+    return method
 
 
 class Store:
@@ -145,60 +160,44 @@ class Store:
         with _store_errors(), self._database.reader.connect() as connection:
             yield connection
 
-    def add_study(self, digest: str, title: str) -> None:
-        """Add a study by the digest of its file, if it is not yet stored."""
-        self.write(listeners.add_study, digest, title).result()
+    # jobs and queries of other modules, with their parameters after the connection
+    add_study = _job(listeners.add_study)
+    uninvite = _job(listeners.uninvite)
+    claim = _job(listeners.claim)
+    reclaim = _job(listeners.reclaim)
+    count_repeat = _job(listeners.count_repeat)
+    ensure_secret = _job(listeners.ensure_secret)
+    change_state = _job(listeners.change_state)
+    let_in = _job(progress.let_in)
+    add_answer = _job(stored_answers.add_answer)
+    correct_answer = _job(stored_answers.correct_answer)
+    add_draft = _job(drafts.add_draft)
+    texts = _query(versions.read_texts)
+    audio = _query(versions.read_audio)
+    find_claim = _query(listeners.find_claim)
+    count_free_places = _query(listeners.count_free_places)
+    listener_by_token = _query(listeners.listener_by_token)
+    answer_to = _query(stored_answers.read_answer)
+    counted_answers = _query(stored_answers.read_counted_answers)
+    page_events = _query(stored_answers.read_page_events)
+    draft = _query(drafts.read_draft)
+    status = _query(progress.read_listener_statuses)
+    other_studies = _query(progress.read_other_studies)
+    has_answers = _query(progress.has_answers)
 
     def record_texts(self, study: str, texts: Mapping[str, str]) -> bool:
         """Record the texts of a study if they have changed; return whether they have."""
         return self.write(versions.record_texts, study, dict(texts)).result()
 
-    def texts(self, study: str) -> list[TextVersion]:
-        """Return the recorded texts of a study, the first ones first."""
-        return self.read(versions.read_texts, study)
-
     def record_audio(self, study: str, digests: Mapping[str, str]) -> None:
         """Record the digests of audio files that have changed."""
         self.write(versions.record_audio, study, dict(digests)).result()
-
-    def audio(self, study: str) -> dict[str, list[AudioVersion]]:
-        """Return the recorded digests of each audio file, the first ones first."""
-        return self.read(versions.read_audio, study)
 
     def add_listeners(
         self, study: str, numbers: Iterable[int], *, open: bool = False
     ) -> list[Listener]:
         """Create a link for each number without one. Open ones may be claimed."""
         return self.write(listeners.add_listeners, study, list(numbers), open=open).result()
-
-    def uninvite(self, study: str, most: int) -> list[int]:
-        """Withdraw links of the last invited listeners who have not started; return them."""
-        return self.write(listeners.uninvite, study, most).result()
-
-    def claim(
-        self,
-        study: str,
-        request: str,
-        *,
-        outside: str | None = None,
-        quota: OpenPlaceQuota = ANY_PLACE,
-    ) -> Listener | PlaceRefusal:
-        """Take a free place, the same again for the same browser, or return why there is none."""
-        return self.write(listeners.claim, study, request, outside=outside, quota=quota).result()
-
-    def reclaim(self, study: str, token: str, quota: OpenPlaceQuota) -> bool:
-        """Give a free place to a replaced listener who has answered once; return if it worked."""
-        return self.write(listeners.reclaim, study, token, quota).result()
-
-    def find_claim(
-        self, study: str, *, outside: str | None = None, request: str | None = None
-    ) -> Listener | None:
-        """Return the listener who has claimed a place, if any."""
-        return self.read(listeners.find_claim, study, outside=outside, request=request)
-
-    def count_free_places(self, study: str, quota: OpenPlaceQuota = ANY_PLACE) -> int:
-        """Return the number of open places that are free."""
-        return self.read(listeners.count_free_places, study, quota)
 
     def has_free_place(self, study: str, quota: OpenPlaceQuota) -> bool:
         """Return whether an open place is free.
@@ -211,18 +210,6 @@ class Store:
             wait = min(IDLE_SEARCH_HOURS, quota.unused_hours / 100)
             self._idle_search[study, quota] = server_time(-wait)
         return is_free
-
-    def count_repeat(self, study: str, outside: str) -> bool:
-        """Count another claim of an external id; return whether the id was claimed before."""
-        return self.write(listeners.count_repeat, study, outside).result()
-
-    def ensure_secret(self, study: str) -> str:
-        """Return the secret of a study, creating it if needed."""
-        return self.write(listeners.ensure_secret, study).result()
-
-    def listener_by_token(self, token: str) -> Listener | None:
-        """Return the listener of a link, if any."""
-        return self.read(listeners.listener_by_token, token)
 
     @property
     def is_local(self) -> bool:
@@ -245,88 +232,35 @@ class Store:
         """Replace the answered pages of a recent visit after another answer was committed."""
         self._visits.extend(token, visit, pages)
 
-    def change_state(
-        self,
-        study: str,
-        listener: ListenerKey,
-        before: ParticipationState,
-        after: ParticipationState,
-    ) -> bool:
-        """Change the state of a listener if it is ``old``; return whether it was."""
-        return self.write(listeners.change_state, study, listener, before, after).result()
-
-    def let_in(self, study: str, listener: ListenerKey, visit: str) -> bool:
-        """Return whether an excuse admits this visit, which uses it up; repeatable per visit."""
-        return self.write(status.let_in, study, listener, visit).result()
-
-    def add_answer(self, answer: Answer, id: str, meta: Meta = None) -> AnswerOutcome:
-        """Store an answer under an id from its sender; the first answer to a page counts."""
-        return self.write(answers.add_answer, answer, id, meta).result()
-
-    def correct_answer(
-        self, answer: Answer, id: str, supersedes: str, meta: Meta = None
-    ) -> AnswerOutcome:
-        """Store a correction of another answer, which is kept, but no longer counts."""
-        return self.write(answers.correct_answer, answer, id, supersedes, meta).result()
-
     def set_aside(self, study: str, listener: ListenerKey, pages: Iterable[str]) -> int:
         """Set aside the answers to these pages, which are asked again; return their number."""
-        return self.write(answers.set_aside, study, listener, tuple(pages)).result()
-
-    def answer_to(self, study: str, listener: ListenerKey, page: str) -> Answer | None:
-        """Return the answer to a page that counts."""
-        return self.read(answers.read_answer, study, listener, page)
+        return self.write(stored_answers.set_aside, study, listener, tuple(pages)).result()
 
     def answers(self, study: str, listener: int | None = None) -> list[Answer]:
         """Return the answers that count, in order of arrival."""
         return [one.answer for one in self.counted_answers(study, listener)]
 
-    def counted_answers(
-        self, study: str, listener: ListenerKey | None = None
-    ) -> list[SubmittedAnswer]:
-        """Return the answers that count, with their metadata."""
-        return self.read(answers.read_counted_answers, study, listener)
-
     def history(self, study: str, listener: int | None = None) -> list[SubmittedAnswer]:
         """Return all answers ever given, except those of withdrawn listeners."""
         with self._reading() as connection:
-            return list(answers.iterate_answers(connection, study, listener))
+            return list(stored_answers.iterate_answers(connection, study, listener))
 
     def add_events(
         self, study: str, listener: ListenerKey, page_events: Sequence[PageEvent]
     ) -> int:
         """Store page events; return the number of new ones."""
-        return self.write(answers.add_events, study, listener, tuple(page_events)).result()
-
-    def page_events(
-        self, study: str, listener: ListenerKey, page: str, what: str
-    ) -> list[PageEvent]:
-        """Return events of one type on one page of a listener."""
-        return self.read(answers.read_page_events, study, listener, page, what)
+        return self.write(stored_answers.add_events, study, listener, tuple(page_events)).result()
 
     def events(self, study: str, listener: int) -> list[PageEvent]:
         """Return all page events of a listener."""
         with self._reading() as connection:
-            return [event for *_, event in answers.iterate_events(connection, study, listener)]
-
-    def add_draft(
-        self,
-        study: str,
-        listener: ListenerKey,
-        page: str,
-        data: Mapping[str, Any],
-        revision: int = 0,
-    ) -> int:
-        """Store a draft of the open page in place of the earlier one; return its revision."""
-        return self.write(drafts.add_draft, study, listener, page, data, revision).result()
-
-    def draft(self, study: str, listener: ListenerKey, page: str) -> StoredDraft | None:
-        """Return the draft of a page, if any."""
-        return self.read(drafts.read_draft, study, listener, page)
+            return [
+                event for *_, event in stored_answers.iterate_events(connection, study, listener)
+            ]
 
     def finish(self, study: str, listener: ListenerKey, pages: Iterable[str]) -> FinishReceipt:
         """Return the unanswered pages, or the completion code, always the same."""
-        return self.write(status.finish, study, listener, tuple(pages)).result()
+        return self.write(progress.finish, study, listener, tuple(pages)).result()
 
     def withdraw(self, study: str, listener: ListenerKey) -> None:
         """Delete all data of a listener; a place of the open link is free again.
@@ -334,7 +268,7 @@ class Store:
         In addition, the data is removed from the log of SQLite, at once or as soon as no other
         reader uses it.
         """
-        self.write(status.withdraw, study, listener).result()
+        self.write(progress.withdraw, study, listener).result()
         self._scrubber.request().wait(SCRUB_WAIT_SECONDS)
 
     def screen_out(self, study: str, listener: ListenerKey, page: str) -> bool:
@@ -343,26 +277,14 @@ class Store:
         Returns False if ``page`` has an answer or the listener has withdrawn. The data is removed
         from the log of SQLite as after a withdrawal.
         """
-        is_out = self.write(status.screen_out, study, listener, page).result()
+        is_out = self.write(progress.screen_out, study, listener, page).result()
         self._scrubber.request().wait(SCRUB_WAIT_SECONDS)
         return is_out
-
-    def status(self, study: str) -> list[ListenerStatus]:
-        """Return the progress of all listeners, by number."""
-        return self.read(status.read_listener_statuses, study)
-
-    def other_studies(self, study: str) -> list[OtherStudy]:
-        """Return other studies in the database that have answers."""
-        return self.read(status.read_other_studies, study)
-
-    def has_answers(self, study: str) -> bool:
-        """Return whether a study has answers; it need not be in the database."""
-        return self.read(status.has_answers, study)
 
     def export(self, study: str, *, private: bool = False) -> Iterator[dict[str, Any]]:
         """Yield everything stored for a study as JSON records; if ``private``, also links, ids."""
         with self._reading() as connection:
-            yield from status.iterate_records(connection, study, private)
+            yield from progress.iterate_records(connection, study, private)
             yield from versions.iterate_version_records(connection, study)
 
 
