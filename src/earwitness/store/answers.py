@@ -42,6 +42,7 @@ from earwitness.store.tables import (
     answers,
     check_name,
     check_text,
+    columns_of,
     events,
     listeners,
     studies,
@@ -58,15 +59,18 @@ ANSWER_COLUMNS = (
     answers.c.id,
     studies.c.digest,
     listeners.c.number,
-    answers.c.page,
-    answers.c["values"],
-    answers.c.heard,
-    answers.c.at,
-    answers.c.version,
-    answers.c.received,
-    answers.c.supersedes,
-    answers.c.meta,
-    answers.c.aside,
+    *columns_of(
+        answers,
+        "page",
+        "values",
+        "heard",
+        "at",
+        "version",
+        "received",
+        "supersedes",
+        "meta",
+        "aside",
+    ),
 )
 ANSWERS_WITH_LISTENERS = answers.join(
     LISTENERS_WITH_STUDIES, answers.c.listener == listeners.c.serial
@@ -81,13 +85,7 @@ IS_SUPERSEDED = (
     .exists()
 )
 IS_COUNTED = ~IS_SUPERSEDED & (answers.c.aside == 0)
-RELATED_COLUMNS = (
-    answers.c.id,
-    answers.c.page,
-    answers.c["values"],
-    answers.c.supersedes,
-    answers.c.aside,
-)
+RELATED_COLUMNS = columns_of(answers, "id", "page", "values", "supersedes", "aside")
 LISTENER_ANSWERS = select(*RELATED_COLUMNS).where(answers.c.listener == bindparam("listener"))
 RELATED_ANSWERS = DirectStatement(
     union_all(  # rows with the same id, or of these pages: each found by its own index

@@ -29,6 +29,7 @@ from earwitness.store.tables import (
     answers,
     check_name,
     check_text,
+    columns_of,
     drafts,
     events,
     listeners,
@@ -72,16 +73,19 @@ def ensure_secret(connection: Connection, digest: str) -> str:
 
 LISTENER_COLUMNS = (
     studies.c.digest,
-    listeners.c.number,
-    listeners.c.token,
-    listeners.c.outside,
-    listeners.c.state,
-    listeners.c.joined,
-    listeners.c.finished,
-    listeners.c.withdrawn,
-    listeners.c.code,
-    listeners.c.former,
-    listeners.c.repeats,
+    *columns_of(
+        listeners,
+        "number",
+        "token",
+        "outside",
+        "state",
+        "joined",
+        "finished",
+        "withdrawn",
+        "code",
+        "former",
+        "repeats",
+    ),
 )
 ListenerKey = int | str  # number, or token of the personal link
 LISTENERS_WITH_STUDIES = listeners.join(studies, listeners.c.study == studies.c.serial)
@@ -225,7 +229,7 @@ LAST_ANSWERED = select(func.max(answers.c.received)).where(answers.c.listener ==
 LAST_ACTIVE = func.coalesce(
     LAST_ANSWERED.scalar_subquery(), listeners.c.joined, literal_column("''")
 )
-PLACE_COLUMNS = (listeners.c.serial, listeners.c.study, listeners.c.number, listeners.c.state)
+PLACE_COLUMNS = columns_of(listeners, "serial", "study", "number", "state")
 HOLDERS = select(func.count()).where(IS_CURRENT, HAS_COME, ~is_in_state(GONE_STATES))
 UNHELD = select(listeners.c.serial).where(FREE_CONDITIONS[0] | FREE_CONDITIONS[1])
 COUNT_HOLDERS = DirectStatement(
@@ -308,16 +312,16 @@ def _vacate_place(
     place = _next_place(connection, study, quota)
     if place is None:
         return None
-    is_place = listeners.c.serial == place.serial
     change = {"study": place.study, "number": place.number, "former": None}
     if place.state == ParticipationState.OPEN:
-        connection.execute(delete(listeners).where(is_place))
+        connection.execute(delete(listeners).where(listeners.c.serial == place.serial))
         change["serial"] = place.serial
     else:
         is_gone = place.state in GONE_STATES
         state = place.state if is_gone else ParticipationState.LAPSED.value
-        former = {"number": -place.serial, "former": place.number, "state": state}
-        connection.execute(update(listeners).where(is_place), former)
+        change_listener(
+            connection, place.serial, number=-place.serial, former=place.number, state=state
+        )
         delete_draft(connection, place.serial)
     return change | {"state": ParticipationState.JOINED.value, "joined": server_time()}
 
@@ -453,10 +457,14 @@ def delete_draft(connection: Connection, serial: int, page: str = "") -> None:
     connection.execute(delete(drafts).where(is_draft))
 
 
+def change_listener(connection: Connection, serial: int, **values: Any) -> None:
+    """Change columns of a listener."""
+    connection.execute(update(listeners).where(listeners.c.serial == serial).values(values))
+
+
 def mark_joined(connection: Connection, serial: int) -> None:
     """Record that a listener has started."""
-    change = {"state": ParticipationState.JOINED.value, "joined": server_time()}
-    connection.execute(update(listeners).where(listeners.c.serial == serial).values(change))
+    change_listener(connection, serial, state=ParticipationState.JOINED.value, joined=server_time())
 
 
 def change_state(
@@ -469,8 +477,7 @@ def change_state(
     """Change the state of a listener if it is ``old``; return whether it was."""
     row = listener_row(connection, study, listener)
     if row.state == before:
-        query = update(listeners).where(listeners.c.serial == row.serial)
-        connection.execute(query.values({"state": after.value}))
+        change_listener(connection, row.serial, state=after.value)
     return bool(row.state == before)
 
 

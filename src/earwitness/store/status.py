@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, case, delete, func, select, update
+from sqlalchemy import Connection, case, delete, func, select
 
 from earwitness.core import UNHEARD_META_KEY
 from earwitness.store.answers import (
@@ -21,6 +21,7 @@ from earwitness.store.listeners import (
     LISTENER,
     LISTENERS_WITH_STUDIES,
     ListenerKey,
+    change_listener,
     change_state,
     ensure_secret,
     hash_person,
@@ -171,11 +172,20 @@ def finish(
     if listener_record.code is not None:
         return FinishReceipt((), listener_record.code)
     code = "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
-    change = {"state": ParticipationState.FINISHED.value, "finished": server_time(), "code": code}
-    connection.execute(
-        update(listeners).where(listeners.c.serial == listener_record.serial).values(change)
+    change_listener(
+        connection,
+        listener_record.serial,
+        state=ParticipationState.FINISHED.value,
+        finished=server_time(),
+        code=code,
     )
     return FinishReceipt((), code)
+
+
+def _delete_data(connection: Connection, serial: int) -> None:
+    """Delete the answers, events and drafts of a listener."""
+    for table in (answers, events, drafts):
+        connection.execute(delete(table).where(table.c.listener == serial))
 
 
 def withdraw(connection: Connection, study: str, listener: ListenerKey) -> None:
@@ -185,23 +195,21 @@ def withdraw(connection: Connection, study: str, listener: ListenerKey) -> None:
     place of the open link is free again; other numbers stay used.
     """
     listener_record = listener_row(connection, study, listener)
-    for table in (answers, events, drafts):
-        connection.execute(delete(table).where(table.c.listener == listener_record.serial))
+    _delete_data(connection, listener_record.serial)
     if listener_record.state == ParticipationState.WITHDRAWN:
         return
-    listener_update = update(listeners).where(listeners.c.serial == listener_record.serial)
     outside = select(listeners.c.outside).where(listeners.c.serial == listener_record.serial)
     if (name := connection.scalar(outside)) is not None:
-        connection.execute(
-            listener_update.values({"gone": hash_person(ensure_secret(connection, study), name)})
-        )
-    change = {
-        "state": ParticipationState.WITHDRAWN.value,
-        "withdrawn": server_time(),
-        "outside": None,
-        "code": None,
-    }
-    connection.execute(listener_update.values(change))
+        gone = hash_person(ensure_secret(connection, study), name)
+        change_listener(connection, listener_record.serial, gone=gone)
+    change_listener(
+        connection,
+        listener_record.serial,
+        state=ParticipationState.WITHDRAWN.value,
+        withdrawn=server_time(),
+        outside=None,
+        code=None,
+    )
 
 
 def screen_out(connection: Connection, study: str, listener: ListenerKey, page: str) -> bool:
@@ -217,12 +225,8 @@ def screen_out(connection: Connection, study: str, listener: ListenerKey, page: 
     answered = page in read_answered_pages(connection, study, listener)
     if answered or listener_record.state in ENDED_STATES:
         return False
-    for table in (answers, events, drafts):
-        connection.execute(delete(table).where(table.c.listener == listener_record.serial))
-    change = {"state": ParticipationState.INELIGIBLE.value}
-    connection.execute(
-        update(listeners).where(listeners.c.serial == listener_record.serial).values(change)
-    )
+    _delete_data(connection, listener_record.serial)
+    change_listener(connection, listener_record.serial, state=ParticipationState.INELIGIBLE.value)
     return True
 
 

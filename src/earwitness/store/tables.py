@@ -17,6 +17,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
 )
+from sqlalchemy.sql.schema import SchemaItem
 
 from earwitness.errors import BadAnswer, UsageError, printable, whole_characters
 
@@ -33,17 +34,23 @@ TABLES = MetaData()
 ROWS_IN_MEMORY = 1000  # rows fetched at a time
 
 
-def _serial_column() -> Column[int]:
-    """Return the primary key, in order of arrival."""
-    return Column("serial", BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
+def _table(name: str, *parts: SchemaItem) -> Table:
+    """Return a table whose primary key is in order of arrival."""
+    kind = BigInteger().with_variant(Integer, "sqlite")
+    return Table(name, TABLES, Column("serial", kind, primary_key=True), *parts)
 
 
-def _text_column(name: str) -> Column[str]:
-    return Column(name, Text, nullable=False, quote=name == "values")
+def _text_columns(*names: str) -> list[Column[str]]:
+    return [Column(name, Text, nullable=False, quote=name == "values") for name in names]
 
 
-def _optional_text_column(name: str) -> Column[str | None]:
-    return Column(name, Text)
+def _optional_text_columns(*names: str) -> list[Column[str | None]]:
+    return [Column(name, Text) for name in names]
+
+
+def columns_of(table: Table, *names: str) -> tuple[Column[Any], ...]:
+    """Return columns of a table by name."""
+    return tuple(table.c[name] for name in names)
 
 
 def _reference_column(name: str, table: str) -> Column[int]:
@@ -54,34 +61,22 @@ layout = Table(  # one row
     "layout",
     TABLES,
     Column("number", Integer, primary_key=True, autoincrement=False),
-    _text_column("version"),
-    _text_column("created"),
+    *_text_columns("version", "created"),
 )
-studies = Table(
+studies = _table(
     "studies",
-    TABLES,
-    _serial_column(),
-    _text_column("digest"),
-    _text_column("title"),
-    _text_column("added"),
-    _optional_text_column("secret"),
+    *_text_columns("digest", "title", "added"),
+    *_optional_text_columns("secret"),
     UniqueConstraint("digest"),
 )
-listeners = Table(
+listeners = _table(
     "listeners",
-    TABLES,
-    _serial_column(),
     _reference_column("study", "studies"),
     Column("number", BigInteger, nullable=False),
-    _text_column("token"),
-    _optional_text_column("outside"),
-    _optional_text_column("request"),
-    _text_column("state"),
-    _optional_text_column("joined"),
-    _optional_text_column("finished"),
-    _optional_text_column("withdrawn"),
-    _optional_text_column("code"),
-    _optional_text_column("gone"),
+    *_text_columns("token"),
+    *_optional_text_columns("outside", "request"),
+    *_text_columns("state"),
+    *_optional_text_columns("joined", "finished", "withdrawn", "code", "gone"),
     Column("former", BigInteger),
     Column("repeats", Integer, nullable=False, server_default="0"),
     UniqueConstraint("token"),
@@ -90,68 +85,44 @@ listeners = Table(
     UniqueConstraint("study", "request"),
     Index("listeners_by_state", "study", "state", "number"),
 )
-answers = Table(
+answers = _table(
     "answers",
-    TABLES,
-    _serial_column(),
     _reference_column("listener", "listeners"),
-    _text_column("page"),
-    _text_column("id"),
-    _text_column("values"),
-    _optional_text_column("heard"),
-    _text_column("at"),
-    _text_column("received"),
-    _text_column("version"),
-    _text_column("supersedes"),
-    _optional_text_column("meta"),
+    *_text_columns("page", "id", "values"),
+    *_optional_text_columns("heard"),
+    *_text_columns("at", "received", "version", "supersedes"),
+    *_optional_text_columns("meta"),
     Column("aside", Integer, nullable=False, server_default="0"),
     UniqueConstraint("listener", "id"),
     UniqueConstraint("listener", "page", "supersedes"),
 )
-events = Table(
+events = _table(
     "events",
-    TABLES,
-    _serial_column(),
     _reference_column("listener", "listeners"),
-    _text_column("page"),
-    _text_column("id"),
-    _text_column("what"),
-    _text_column("details"),
-    _text_column("at"),
-    _text_column("received"),
+    *_text_columns("page", "id", "what", "details", "at", "received"),
     UniqueConstraint("listener", "id"),
 )
 
 
-drafts = Table(
+drafts = _table(
     "drafts",
-    TABLES,
-    _serial_column(),
     _reference_column("listener", "listeners"),
-    _text_column("page"),
-    _text_column("data"),
+    *_text_columns("page", "data"),
     Column("revision", BigInteger, nullable=False),
-    _text_column("received"),
+    *_text_columns("received"),
     UniqueConstraint("listener"),
 )
 
 
-study_texts = Table(
+study_texts = _table(
     "study_texts",
-    TABLES,
-    _serial_column(),
     _reference_column("study", "studies"),
-    _text_column("texts"),
-    _text_column("since"),
+    *_text_columns("texts", "since"),
 )
-study_audio = Table(
+study_audio = _table(
     "study_audio",
-    TABLES,
-    _serial_column(),
     _reference_column("study", "studies"),
-    _text_column("file"),
-    _text_column("digest"),
-    _text_column("since"),
+    *_text_columns("file", "digest", "since"),
 )
 
 

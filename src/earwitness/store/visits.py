@@ -25,18 +25,11 @@ from earwitness.store.listeners import (
     listener_from_row,
 )
 from earwitness.store.records import Listener, Visit
-from earwitness.store.tables import answers, check_text, listeners
+from earwitness.store.tables import answers, check_text, columns_of, listeners
 
 MAX_UNUSED_CONNECTIONS = 8  # kept for the next visits; the pool has the others
 MAX_CACHED_PAGES = 600_000  # of all listeners, about 70 MB, and 1 kB per listener
-ANSWER_COLUMNS = (
-    answers.c.serial,
-    answers.c.id,
-    answers.c.page,
-    answers.c.received,
-    answers.c.supersedes,
-    answers.c.aside,
-)
+ANSWER_COLUMNS = columns_of(answers, "serial", "id", "page", "received", "supersedes", "aside")
 VISIT_QUERY = (  # one row per answer from ``first`` on, or one row without an answer
     select(*LISTENER_COLUMNS, *ANSWER_COLUMNS)
     .select_from(
