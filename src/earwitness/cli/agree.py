@@ -119,7 +119,7 @@ DEFAULT_SETTINGS = AgreementSettings()
 @option(
     "--rank",
     "coefficient",
-    type=click.Choice(RANKING_COEFFICIENTS),
+    choices=RANKING_COEFFICIENTS,
     default=DEFAULT_SETTINGS.coefficient,
     help="Coefficient that ranks metrics.",
 )
@@ -127,31 +127,31 @@ DEFAULT_SETTINGS = AgreementSettings()
     "--at",
     "levels",
     multiple=True,
-    type=click.Choice(LEVELS),
+    choices=LEVELS,
     help="Level at which scores and ratings are compared (repeatable).  [default: system, item]",
 )
 @option(
     "--generalize",
-    type=click.Choice(list(POPULATIONS)),
+    choices=POPULATIONS,
     default=DEFAULT_SETTINGS.generalize,
     help="What results hold for: other systems, items and raters; other items and raters on these "
     "systems; or other listeners of these items.",
 )
 @option(
     "--mapping",
-    type=click.Choice(list(MAPPING_ORDERS)),
+    choices=MAPPING_ORDERS,
     default=DEFAULT_SETTINGS.mapping,
     help="Mapping of scores to the rating scale before errors are computed.",
 )
 @option(
     "--adjust",
-    type=click.Choice(ADJUSTMENTS),
+    choices=ADJUSTMENTS,
     default=DEFAULT_SETTINGS.adjust,
     help="Adjustment of system means if systems have different items.",
 )
 @option(
     "--aggregate",
-    type=click.Choice(AGGREGATES),
+    choices=AGGREGATES,
     default=DEFAULT_SETTINGS.aggregate,
     help="Rating of an output: mean or median of its votes, or mean of votes normalized per rater.",
 )
@@ -177,7 +177,7 @@ DEFAULT_SETTINGS = AgreementSettings()
 )
 @option(
     "--correction",
-    type=click.Choice(CORRECTIONS),
+    choices=CORRECTIONS,
     default=DEFAULT_SETTINGS.correction,
     help="Correction for multiple comparisons.",
 )

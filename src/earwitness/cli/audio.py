@@ -15,12 +15,15 @@ from earwitness.cli.output import (
     JOBS_OPTION,
     NEW_FOLDER_OPTION,
     QUIET_OPTION,
+    RECORDINGS_ARGUMENT,
     SEED_OPTION,
     SOUND_UNIT,
     Integer,
     check_results,
     check_seed,
+    choice_option,
     option,
+    output_option,
     print_message,
     print_notes,
     progress_bar,
@@ -76,7 +79,7 @@ class ColumnList(click.ParamType[tuple[str, ...]]):
 
 
 @audio_command.command("clips")
-@click.argument("recordings", nargs=-1, required=True, type=FILE_PATH, metavar="RECORDING…")
+@RECORDINGS_ARGUMENT
 @NEW_FOLDER_OPTION
 @option(
     "--annotation",
@@ -195,13 +198,10 @@ def clips_command(
 
 @audio_command.command("select")
 @click.argument("table", type=FILE_PATH, metavar="CLIPS.CSV")
-@option("-o", "--output", required=True, type=FILE, help="Clip table to write (CSV).")
+@output_option("Clip table to write (CSV).", required=True)
 @option("--review", type=FILE, help="Decisions exported from the review page (review.csv).")
-@option(
-    "--unreviewed",
-    type=click.Choice(UNREVIEWED_CHOICES),
-    default=UNREVIEWED_CHOICES[0],
-    help="Clips without a decision: fail, keep or drop.",
+@choice_option(
+    "--unreviewed", choices=UNREVIEWED_CHOICES, help="Clips without a decision: fail, keep or drop."
 )
 @option("--count", type=Integer(1), help="Number of clips to select.  [default: all that are kept]")
 @option(
@@ -222,10 +222,9 @@ def clips_command(
     default=1,
     help="Number of equivalent panels into which the selection can be divided.",
 )
-@option(
+@choice_option(
     "--shares",
-    type=click.Choice(SHARES),
-    default=SHARES[0],
+    choices=SHARES,
     help="Categories: proportional to the clips that are kept, or as equal as possible.",
 )
 @SEED_OPTION
@@ -262,10 +261,9 @@ def select_command(table: Path, output: Path, review: Path | None, **options: An
     metavar="LEVEL",
     help="Level in LUFS, or in dBov for --measure active.",
 )
-@option(
+@choice_option(
     "--measure",
-    type=click.Choice(["lufs", "active"]),
-    default="lufs",
+    choices=["lufs", "active"],
     help="Integrated loudness (BS.1770-4), or active speech level (P.56).",
 )
 @option(
@@ -276,16 +274,14 @@ def select_command(table: Path, output: Path, review: Path | None, **options: An
     help="Largest true peak; all conditions of a clip that would exceed it are reduced equally.",
 )
 @option("--rate", type=int, metavar="HZ", help="Sample rate.  [default: as the source]")
-@option(
+@choice_option(
     "--channels",
-    type=click.Choice(["keep", "mono", "stereo"]),
-    default="keep",
+    choices=["keep", "mono", "stereo"],
     help="mono: mean of the channels; stereo: mono files in both channels.",
 )
-@option(
+@choice_option(
     "--length",
-    type=click.Choice(["keep", "pad", "trim"]),
-    default="keep",
+    choices=["keep", "pad", "trim"],
     help="Conditions of different lengths: pad with silence to the longest, or trim to the "
     "shortest, both at the end.",
 )
@@ -296,7 +292,7 @@ def select_command(table: Path, output: Path, review: Path | None, **options: An
     metavar="SECONDS",
     help="Largest difference in length between conditions of a clip; a larger one is an error.",
 )
-@option("--bits", type=click.Choice(["16", "24", "float"]), default="16", help="Bits per sample.")
+@choice_option("--bits", choices=["16", "24", "float"], help="Bits per sample.")
 @option(
     "--files",
     metavar="PATTERN",
@@ -352,7 +348,7 @@ def normalize_command(
 @click.argument("clips", nargs=-1, type=FILE_PATH, metavar="[CLIPS]...")
 @option(
     "--kind",
-    type=click.Choice(CONDITION_KINDS),
+    choices=CONDITION_KINDS,
     default="p835",
     help="Conditions to create: the twelve of P.835, low-pass anchors of MUSHRA, or MNRU.",
 )
@@ -376,7 +372,7 @@ def normalize_command(
 )
 @option(
     "--band",
-    type=click.Choice(tuple(MNRU_BANDS_HZ)),
+    choices=MNRU_BANDS_HZ,
     default="full",
     help="Band of MNRU: 100–3400 Hz (narrow), 100–7000 Hz (wide), or all frequencies.",
 )

@@ -14,9 +14,9 @@ import click
 from earwitness.cli.main import Termination
 from earwitness.cli.output import (
     FILE,
-    FILE_PATH,
     HOUR_GAP_OPTION,
     QUIET_OPTION,
+    RECORDINGS_ARGUMENT,
     SHOWN_OPTION,
     SOUND_UNIT,
     address_options,
@@ -49,7 +49,7 @@ MAX_DAMAGES = 10  # that are printed
 
 
 @click.command("browse")
-@click.argument("recordings", nargs=-1, required=True, type=FILE_PATH, metavar="RECORDING…")
+@RECORDINGS_ARGUMENT
 @option(
     "--labels",
     multiple=True,
@@ -68,7 +68,7 @@ MAX_DAMAGES = 10  # that are printed
 @HOUR_GAP_OPTION
 @option(
     "--speech",
-    type=click.Choice(SPEECH_CHANGES),
+    choices=SPEECH_CHANGES,
     default="keep",
     help="Passages with speech: keep, play backwards (reverse), or mute.",
 )

@@ -15,7 +15,7 @@ from earwitness.chapters.matching import TM_RULES
 from earwitness.chapters.presets import ItemAudio
 from earwitness.chunkseg import evaluate_batch, print_results
 from earwitness.chunkseg.metrics import time_warnings
-from earwitness.cli.output import check_results, option, print_message
+from earwitness.cli.output import check_results, choice_option, option, output_option, print_message
 from earwitness.errors import EarwitnessWarning, InputError, Problem
 from earwitness.io.atomic import AtomicFile
 from earwitness.io.source import RecordSource
@@ -30,10 +30,9 @@ from earwitness.io.source import RecordSource
 @option("--timestamp-format", metavar="FORMAT", help="Time format for custom_ts.")
 @option("--src-lang", default="eng", help="Language of the audio (ISO 639-3).")
 @option("--tgt-lang", default="en", help="Language of the titles.")
-@option(
+@choice_option(
     "--fa-backend",
-    type=click.Choice(["mms_fa", "pocketsphinx", "alqalign"]),
-    default="mms_fa",
+    choices=["mms_fa", "pocketsphinx", "alqalign"],
     help="Forced aligner of transcripts without times. Without the weights of mms_fa, English is"
     " aligned by pocketsphinx. alqalign is not supported.",
 )
@@ -45,17 +44,11 @@ from earwitness.io.source import RecordSource
 @option("--wer", is_flag=True, help="Compute word error rates; requires reference_transcript.")
 @option("--titles", is_flag=True, help="Compute title metrics; requires reference_titles.")
 @option("--tolerance", default=5.0, help="Largest distance of matching titles in seconds.")
-@option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Output file (JSON).  [default: text to standard output]",
-)
+@output_option("Output file (JSON).  [default: text to standard output]")
 @option("--num-bootstrap", default=100, help="Number of bootstrap draws.")
 @option(
     "--tm-rule",
-    type=click.Choice(list(TM_RULES)),
+    choices=TM_RULES,
     default="start_end",
     help="Times of titles that must match: start (chunkseg 0.3.4) or start_end (0.4.0).",
 )

@@ -285,7 +285,7 @@ def _reading_option(declared: dict[str, Any]) -> CommandOption:
     return section_option(
         option_flag(name),
         name,
-        type=click.Choice(choices) if choices else None,
+        choices=choices,
         metavar=READING_METAVARS.get(name),
         is_flag=declared["is_flag"],
         show_default=declared["default"] or None,
@@ -342,7 +342,7 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
         "baselines",
         multiple=True,
         metavar="NAME",
-        type=click.Choice(DECLARED["baselines"]),
+        choices=DECLARED["baselines"],
         help=f"Baseline to add (repeatable): {', '.join(DECLARED['baselines'])}.",
         brief="Baseline, such as lead or random (repeatable).",
     ),
@@ -361,26 +361,26 @@ SHARED_OPTIONS: dict[str, CommandOption] = {
     "seed": section_option("--seed", default=0, callback=check_seed, help="Random seed."),
     "on_error": section_option(
         "--on-error",
-        type=click.Choice(get_args(OnError)),
+        choices=get_args(OnError),
         default="fail",
         help="Invalid samples: fail, skip, or empty.",
     ),
     "to": section_option(
         "--to",
         metavar="FORMAT",
-        type=click.Choice(FORMS),
+        choices=FORMS,
         help=f"{', '.join(FORMS[:-1])} or {FORMS[-1]}.",
         show_default="text",
     ),
     "table": section_option(
         "--table",
-        type=click.Choice(TABLES),
+        choices=TABLES,
         help="Table for a paper, or full.",
         show_default="full; latex: paper",
     ),
     "interval_form": section_option(
         "--interval-form",
-        type=click.Choice(INTERVAL_FORMS),
+        choices=INTERVAL_FORMS,
         help="Paper intervals: brackets, plus-minus or none.",
         further=True,
     ),
@@ -442,7 +442,8 @@ def metric_options(function: Command) -> Command:
         function = section_option(
             option_flag(name),
             name,
-            type=click.Choice(choices) if choices else _option_type(default),
+            type=_option_type(default),
+            choices=choices,
             metavar="NAME" if isinstance(default, str) and not choices else None,
             multiple=True,
             help=declared["help"],
@@ -466,7 +467,7 @@ network_options = add_options(
         section_option(
             option_flag(declared["name"]),
             declared["name"],
-            type=click.Choice(declared["choices"]),
+            choices=declared["choices"],
             help=f"{declared['help'][:1].upper()}{declared['help'][1:]}"
             f"  [default: {declared['default']}]",
         )

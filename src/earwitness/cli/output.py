@@ -52,10 +52,31 @@ class Integer(click.IntRange):
         return "INTEGER"
 
 
-def option(*names: str, **settings: Any) -> CommandOption:
-    """Return a decorator that adds an option, whose help shows its default, if it has one."""
+def option(*names: str, choices: Iterable[str] = (), **settings: Any) -> CommandOption:
+    """Return a decorator that adds an option, whose help shows its default, if it has one.
+
+    ``choices`` are its values, if it takes no others.
+    """
+    if choices:
+        settings["type"] = click.Choice(tuple(choices))
     has_default = settings.get("default", "") not in (None, "", ())
     return click.option(*names, **{"show_default": has_default, **settings})
+
+
+def choice_option(*names: str, choices: Sequence[str], help: str) -> CommandOption:
+    """Return an option with several values, of which the first is the default."""
+    return option(*names, choices=choices, default=choices[0], help=help)
+
+
+def output_option(text: str, **settings: Any) -> CommandOption:
+    """Return the option of the output file, with its help."""
+    return option("-o", "--output", **{"type": FILE, "help": text, **settings})
+
+
+def format_option(forms: Sequence[str], default: str = "text") -> CommandOption:
+    """Return the option of the output format."""
+    text = f"Output format.  [default: from the ending of --output, else {default}]"
+    return option("--to", choices=forms, help=text)
 
 
 def add_options(*options: CommandOption) -> CommandOption:
@@ -70,13 +91,22 @@ def add_options(*options: CommandOption) -> CommandOption:
 
 
 FILE_PATH = click.Path(path_type=Path)
+EXISTING_PATH = click.Path(exists=True, path_type=Path)
+EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FILE, FOLDER = PathType("FILE"), PathType("FOLDER")
 FAULTS_HELP = "Votes outside their scale: refuse the file, or treat them as blanks and list them."
 STUDY_SUFFIXES = (".yaml", ".yml")
-OUTPUT_OPTION = option("-o", "--output", type=FILE, help="Output file.  [default: standard output]")
-NEW_FOLDER_OPTION = option(
-    "-o", "--output", type=FOLDER, required=True, help="Folder to create; must not exist."
+STUDY_ARGUMENT = click.argument("study", type=FILE_PATH)
+RECORDINGS_ARGUMENT = click.argument(
+    "recordings", nargs=-1, required=True, type=FILE_PATH, metavar="RECORDING…"
 )
+DB_OPTION = option(
+    "--db",
+    metavar="FILE|URL",
+    help="Database (SQLite file or postgresql://...).  [default: study.db next to STUDY]",
+)
+OUTPUT_OPTION = output_option("Output file.  [default: standard output]")
+NEW_FOLDER_OPTION = output_option("Folder to create; must not exist.", type=FOLDER, required=True)
 
 
 def split_study_file(files: Sequence[Path]) -> tuple[Path | None, list[Path]]:
@@ -307,10 +337,9 @@ def cache_option(contents: str) -> CommandOption:
 
 def skip_option(subject: str) -> CommandOption:
     """Return the option for files that cannot be used."""
-    return option(
+    return choice_option(
         "--on-error",
-        type=click.Choice(["fail", "skip"]),
-        default="fail",
+        choices=["fail", "skip"],
         help=f"{subject} that cannot be used: fail, or skip and list them.",
     )
 

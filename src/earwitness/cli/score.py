@@ -22,11 +22,15 @@ from earwitness.cli.options import (
     value_option,
 )
 from earwitness.cli.output import (
+    EXISTING_FILE,
+    EXISTING_PATH,
     FILE,
     OutputTarget,
     TextTarget,
+    format_option,
     option,
     output_format,
+    output_option,
     print_message,
     progress_bar,
     warnings_as_notes,
@@ -183,10 +187,10 @@ SHOWN_SYSTEMS = 5  # in the note about gathered outputs
 
 
 @click.command("gather")
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=EXISTING_PATH)
 @option(
     "--durations",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     metavar="FILE",
     help="CSV file with columns item and duration (in seconds); FILES are then references.",
 )
@@ -199,7 +203,7 @@ SHOWN_SYSTEMS = 5  # in the note about gathered outputs
 @option(
     "--spoken",
     multiple=True,
-    type=click.Path(exists=True, path_type=Path),
+    type=EXISTING_PATH,
     help="Transcript for --metric sentences: subtitles, file of a recognizer, or folder "
     "(repeatable).",
 )
@@ -207,7 +211,7 @@ SHOWN_SYSTEMS = 5  # in the note about gathered outputs
 @SHARED_OPTIONS["pattern"]
 @SHARED_OPTIONS["timestamp_format"]
 @SHARED_OPTIONS["tier"]
-@option("-o", "--output", type=FILE, help="Output file (JSON Lines).  [default: standard output]")
+@output_option("Output file (JSON Lines).  [default: standard output]")
 def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any) -> None:
     """Convert subtitles and chapter files to JSON Lines, one item per file.
 
@@ -252,11 +256,7 @@ NETWORK_FORM_BY_SUFFIX = {"gv": "dot", "txt": "text", "htm": "html"}
 @option("--outputs", metavar="FILE", help="System outputs; adds the path closest to each of them.")
 @network_options
 @SHARED_OPTIONS["tokenise"]
-@option(
-    "--to",
-    type=click.Choice(NETWORK_FORMS),
-    help="Output format.  [default: from the ending of --output, else text]",
-)
+@format_option(NETWORK_FORMS)
 @SHARED_OPTIONS["output"]
 def network_command(
     references: str, item: str, to: str | None, output: Path | None, **options: Any

@@ -12,8 +12,11 @@ import click
 
 from earwitness.cli.main import Termination
 from earwitness.cli.output import (
+    DB_OPTION,
+    STUDY_ARGUMENT,
     Integer,
     address_options,
+    choice_option,
     option,
     print_message,
     print_notes,
@@ -55,12 +58,8 @@ OTHER_HOSTS_NOTE = (
 
 
 @click.command("serve")
-@click.argument("study", type=click.Path(path_type=Path))
-@option(
-    "--db",
-    metavar="FILE|URL",
-    help="Database (SQLite file or postgresql://...).  [default: study.db next to STUDY]",
-)
+@STUDY_ARGUMENT
+@DB_OPTION
 @address_options(port=8000)
 @option(
     "--root-path",
@@ -87,10 +86,9 @@ OTHER_HOSTS_NOTE = (
     metavar="NAME",
     help="Query parameter of /join with the participant ID of a recruitment service.",
 )
-@option(
+@choice_option(
     "--resume",
-    type=click.Choice(RESUME_POLICIES),
-    default=RESUME_POLICIES[0],
+    choices=RESUME_POLICIES,
     help="When a listener returns mid-session: resume, restart the session, or block.",
 )
 @option(

@@ -16,15 +16,18 @@ from earwitness.cli.output import (
     HOUR_GAP_OPTION,
     QUIET_OPTION,
     READERS_OPTION,
+    RECORDINGS_ARGUMENT,
     SEED_OPTION,
     SHOWN_OPTION,
     SOUND_UNIT,
     Integer,
     cache_option,
     check_seed,
+    choice_option,
     clock_options,
     note_on_interruption,
     option,
+    output_option,
     print_message,
     progress_bar,
     skip_option,
@@ -67,13 +70,11 @@ class ZList(click.ParamType[tuple[float, ...]]):
 
 
 @click.command("skim")
-@click.argument("recordings", nargs=-1, required=True, type=FILE_PATH, metavar="RECORDING…")
-@option(
-    "-o",
-    "--output",
+@RECORDINGS_ARGUMENT
+@output_option(
+    f"Audio file of the skim ({', '.join(ENDINGS)}), or a folder for several skims.",
     required=True,
     type=FILE_PATH,
-    help=f"Audio file of the skim ({', '.join(ENDINGS)}), or a folder for several skims.",
 )
 @option(
     "--z",
@@ -86,7 +87,7 @@ class ZList(click.ParamType[tuple[float, ...]]):
     "--method",
     "methods",
     multiple=True,
-    type=click.Choice(METHODS),
+    choices=METHODS,
     help="Method that picks blocks (repeatable).  [default: pareto]",
 )
 @option("--times", type=FILE, help="CSV file with a column start, for the method manual.")
@@ -113,7 +114,7 @@ class ZList(click.ParamType[tuple[float, ...]]):
 @option("--by-day", is_flag=True, help="Make one skim per day, divided at midnight.")
 @option(
     "--speech",
-    type=click.Choice(SPEECH_CHOICES),
+    choices=SPEECH_CHOICES,
     default=DEFAULT_OPTIONS.speech,
     help="Blocks with speech: keep, avoid, or play backwards (reverse).",
 )
@@ -124,16 +125,11 @@ class ZList(click.ParamType[tuple[float, ...]]):
     "package and onnxruntime are installed, else the classes of YAMNet as the embedder, else cues.",
 )
 @option("--sparse", is_flag=True, help="Analyse only 2 s of every 8 s, which is faster.")
-@option(
-    "--ending",
-    default=ENDINGS[0],
-    type=click.Choice(ENDINGS),
-    help="File format of skims in a folder.",
-)
+@choice_option("--ending", choices=ENDINGS, help="File format of skims in a folder.")
 @option(
     "--bits",
     default=str(DEFAULT_OPTIONS.bits),
-    type=click.Choice([str(bits) for bits in BIT_DEPTHS]),
+    choices=[str(bits) for bits in BIT_DEPTHS],
     help="Bits per sample of FLAC and WAV files.",
 )
 @option(
@@ -144,7 +140,7 @@ class ZList(click.ParamType[tuple[float, ...]]):
 @option(
     "--without",
     multiple=True,
-    type=click.Choice(EXTRAS),
+    choices=EXTRAS,
     help="Additional file not to write (repeatable).",
 )
 @cache_option("cached features")
@@ -223,7 +219,7 @@ def _written_lines(run: SkimRun, output: Path) -> Iterator[str]:
 
 @click.command("soundscape")
 @click.argument("timetable", default=TIMETABLE_PRESETS[0])
-@option("-o", "--output", type=FILE, help=f"Audio file ({', '.join(SOUND_FORMATS)}).")
+@output_option(f"Audio file ({', '.join(SOUND_FORMATS)}).")
 @option(
     "--practice",
     type=FOLDER,

@@ -18,6 +18,7 @@ from earwitness.chapters.gather import (
 )
 from earwitness.chapters.presets import PRESETS, PresetOptions, read
 from earwitness.cli.output import (
+    EXISTING_PATH,
     FILE_PATH,
     JOBS_OPTION,
     QUIET_OPTION,
@@ -29,6 +30,7 @@ from earwitness.cli.output import (
     note_on_interruption,
     option,
     output_format,
+    output_option,
     print_message,
     print_notes,
     progress_bar,
@@ -63,15 +65,12 @@ TEXT_ENDINGS = (*PLAIN_ENDINGS, *SUBTITLE_SUFFIXES, *TRANSCRIPT_SUFFIXES)
 
 # of all commands of speech
 speech_options = add_options(
-    option(
-        "-o",
-        "--output",
-        type=FILE_PATH,
-        help="Output file, or a folder for several files.  [default: standard output]",
+    output_option(
+        "Output file, or a folder for several files.  [default: standard output]", type=FILE_PATH
     ),
     option(
         "--to",
-        type=click.Choice(FORMATS),
+        choices=FORMATS,
         help="Output format.  [default: by the ending of the output file, else json]",
     ),
     cache_option("finished parts"),
@@ -188,11 +187,11 @@ def list_audio(paths: Sequence[Path]) -> list[Path]:
 
 
 @click.command("align")
-@click.argument("audio", type=click.Path(exists=True, path_type=Path))
-@click.argument("text", type=click.Path(exists=True, path_type=Path))
+@click.argument("audio", type=EXISTING_PATH)
+@click.argument("text", type=EXISTING_PATH)
 @option(
     "--aligner",
-    type=click.Choice(ALIGNERS),
+    choices=ALIGNERS,
     help="Aligner: pocketsphinx (English, offline), or mms_fa (with its weights on disk).  "
     "[default: by language]",
 )
@@ -307,9 +306,7 @@ def _is_transcript(path: Path, text: str) -> bool:
 
 
 @click.command("transcribe")
-@click.argument(
-    "audio", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path), metavar="AUDIO…"
-)
+@click.argument("audio", nargs=-1, required=True, type=EXISTING_PATH, metavar="AUDIO…")
 @option(
     "--recognizer",
     default="pocketsphinx",

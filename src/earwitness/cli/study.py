@@ -18,10 +18,12 @@ from earwitness.cli.output import (
     NEW_FOLDER_OPTION,
     OUTPUT_OPTION,
     SEED_OPTION,
+    STUDY_ARGUMENT,
     Integer,
     OutputTarget,
     TextTarget,
     add_options,
+    format_option,
     option,
     output_format,
     print_message,
@@ -34,7 +36,6 @@ from earwitness.cli.study_analyse import (
     report_options,
     table_options,
 )
-from earwitness.cli.study_store import STUDY_ARGUMENT
 from earwitness.errors import EarwitnessError, EarwitnessWarning, UsageError, printable
 from earwitness.forms.workbooks.votes import study_ratings_xlsx
 from earwitness.io.tables import records_csv
@@ -56,7 +57,7 @@ from earwitness.studies.trials import KINDS
 
 
 @click.command("power")
-@click.argument("study", type=FILE_PATH)
+@STUDY_ARGUMENT
 @option(
     "--pilot",
     multiple=True,
@@ -156,7 +157,7 @@ population_options = add_options(
 
 
 @click.command("simulate")
-@click.argument("study", type=FILE_PATH)
+@STUDY_ARGUMENT
 @NEW_FOLDER_OPTION
 @SEED_OPTION
 @option("--careless", default=0, help="Number of listeners who answer at random.")
@@ -214,7 +215,7 @@ PLAN_FORMATS = ("text", "html")
 
 
 @click.command("new")
-@option("--protocol", type=click.Choice(list(KINDS)), default="p835", help="Trial kind.")
+@option("--protocol", choices=KINDS, default="p835", help="Trial kind.")
 @OUTPUT_OPTION
 def new_command(protocol: str, output: Path | None) -> None:
     """Write a commented study file to edit.
@@ -235,11 +236,7 @@ def new_command(protocol: str, output: Path | None) -> None:
 @click.command("check")
 @STUDY_ARGUMENT
 @MINUTES_OPTION
-@option(
-    "--to",
-    type=click.Choice(PLAN_FORMATS),
-    help="Output format.  [default: from the ending of --output, else text]",
-)
+@format_option(PLAN_FORMATS)
 @option("--audio/--no-audio", default=True, help="Measure and compare the audio files.")
 @option(
     "--db",
@@ -355,11 +352,7 @@ OTHER_WORKBOOK_ENDINGS = ("xls", "xlsm", "ods")
 @click.command("ratings")
 @STUDY_ARGUMENT
 @click.argument("answers", type=FILE_PATH)
-@option(
-    "--to",
-    type=click.Choice(RATING_FORMATS),
-    help="Output format.  [default: from the ending of --output, else jsonl]",
-)
+@format_option(RATING_FORMATS, "jsonl")
 @OUTPUT_OPTION
 def ratings_command(study: Path, answers: Path, to: str | None, output: Path | None) -> None:
     """Convert ANSWERS to STUDY to ratings, one line per rating.

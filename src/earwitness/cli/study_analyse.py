@@ -27,6 +27,8 @@ from earwitness.cli.output import (
     SEED_OPTION,
     OutputTarget,
     add_options,
+    choice_option,
+    format_option,
     option,
     print_message,
     progress_bar,
@@ -44,7 +46,7 @@ SCREEN_OPTION = option(
     "--screen",
     "screening",
     multiple=True,
-    type=click.Choice([*SCREENS, *PRESETS, "none"]),
+    choices=[*SCREENS, *PRESETS, "none"],
     help="Screening rule with its default limits, or none (repeatable).  [default: as planned]",
 )
 BY_HELP = (
@@ -82,19 +84,15 @@ DRAWS_HELP = "Number of bootstrap draws."
 PATTERN_EXAMPLE = "e.g. */{system}_{item}_*.wav (* is any text)."
 # of commands that write a report
 report_options = add_options(
-    option(
-        "--to",
-        type=click.Choice(FORMS),
-        help="Output format.  [default: from the ending of --output, else text]",
-    ),
+    format_option(FORMS),
     option(
         "--table",
-        type=click.Choice(TABLES),
+        choices=TABLES,
         help="One table for a paper, or the full report.  [default: paper for latex, else full]",
     ),
     option(
         "--interval-form",
-        type=click.Choice(INTERVAL_FORMS),
+        choices=INTERVAL_FORMS,
         help="Confidence intervals in the table for a paper.  [default: brackets]",
     ),
     OUTPUT_OPTION,
@@ -103,16 +101,13 @@ report_options = add_options(
 )
 
 
-LAYOUT_OPTION = option(
+LAYOUT_OPTION = choice_option(
     "--layout",
-    type=click.Choice(LAYOUTS),
-    default=LAYOUTS[0],
+    choices=LAYOUTS,
     help="Layout of ratings tables. auto: recognize tables of other tools; matrix: one column per "
     "listener; plain: only the documented columns.",
 )
-FAULTS_OPTION = option(
-    "--faults", type=click.Choice(FAULT_POLICIES), default=FAULT_POLICIES[0], help=FAULTS_HELP
-)
+FAULTS_OPTION = choice_option("--faults", choices=FAULT_POLICIES, help=FAULTS_HELP)
 # of commands that read tables of ratings
 table_options = add_options(
     option(
@@ -174,12 +169,12 @@ def pop_table_options(options: dict[str, Any]) -> TableOptions:
 )
 @option(
     "--interval",
-    type=click.Choice(ANALYSIS_INTERVALS),
+    choices=ANALYSIS_INTERVALS,
     help="Method of confidence intervals.  [default: as planned, else cluster_t]",
 )
 @option(
     "--generalize",
-    type=click.Choice(tuple(POPULATIONS)),
+    choices=POPULATIONS,
     help="Generalize to other listeners on these items, or to other items as well.  "
     "[default: as planned, else listeners]",
 )
@@ -188,17 +183,17 @@ def pop_table_options(options: dict[str, Any]) -> TableOptions:
 )
 @option(
     "--correction",
-    type=click.Choice(ANALYSIS_CORRECTIONS),
+    choices=ANALYSIS_CORRECTIONS,
     help="Correction for multiple comparisons.  [default: as planned, else holm]",
 )
 @option(
     "--adjust",
-    type=click.Choice(ANALYSIS_ADJUSTMENTS),
+    choices=ANALYSIS_ADJUSTMENTS,
     help="Adjust means for the items that systems were rated on.  [default: as planned, else none]",
 )
 @option(
     "--test",
-    type=click.Choice(ANALYSIS_TESTS),
+    choices=ANALYSIS_TESTS,
     help="Test of pairs of systems; wilcoxon: by ranks, with a Friedman test of all systems.  "
     "[default: as planned, else t]",
 )
@@ -219,16 +214,15 @@ def pop_table_options(options: dict[str, Any]) -> TableOptions:
 )
 @option(
     "--blank",
-    type=click.Choice(BLANK_POLICIES),
+    choices=BLANK_POLICIES,
     help="Handling of blank cells in totals of a rubric.  [default: as planned, else drop]",
 )
 @SCREEN_OPTION
 @REFERENCE_OPTION
 @ANCHOR_OPTION
-@option(
+@choice_option(
     "--doubled",
-    type=click.Choice(REPEAT_RULES),
-    default=REPEAT_RULES[0],
+    choices=REPEAT_RULES,
     help="Handling of repeated ratings of a sample by a listener.",
 )
 @option("--draws", default=2000, help=DRAWS_HELP)

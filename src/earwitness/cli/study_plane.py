@@ -9,17 +9,18 @@ import click
 
 from earwitness.cli.output import (
     FILE,
-    FILE_PATH,
     FOLDER,
     HOUR_GAP_OPTION,
     QUIET_OPTION,
     READERS_OPTION,
+    RECORDINGS_ARGUMENT,
     SEED_OPTION,
     SOUND_UNIT,
     Integer,
     cache_option,
     clock_options,
     option,
+    output_option,
     print_message,
     print_notes,
     progress_bar,
@@ -40,13 +41,13 @@ from earwitness.studies.plane_study import (
 
 
 @click.command("plane")
-@click.argument("recordings", nargs=-1, required=True, type=FILE_PATH, metavar="RECORDING…")
-@option("-o", "--output", required=True, type=FOLDER, help="Folder of the study.")
+@RECORDINGS_ARGUMENT
+@output_option("Folder of the study.", required=True, type=FOLDER)
 @option(
     "--method",
     "methods",
     multiple=True,
-    type=click.Choice([name for name in METHODS if name != MANUAL_METHOD]),
+    choices=[name for name in METHODS if name != MANUAL_METHOD],
     help=f"Method that picks blocks (repeatable).  [default: {', '.join(PLANE_METHODS)}]",
 )
 @option(
@@ -75,7 +76,7 @@ from earwitness.studies.plane_study import (
     help="Let each expert evaluate one of the recordings again, in a last session.",
 )
 @option("--listeners", type=Integer(1), default=8, help="Planned number of experts.")
-@option("--language", type=click.Choice(LANGUAGES), default="en", help="Language.")
+@option("--language", choices=LANGUAGES, default="en", help="Language.")
 @option("--length", type=float, help="Length of each skim in seconds.  [default: 63]")
 @option("--block", default=8.0, help="Length of a block in seconds.")
 @option(
@@ -93,7 +94,7 @@ from earwitness.studies.plane_study import (
 @HOUR_GAP_OPTION
 @option(
     "--speech",
-    type=click.Choice(list(SPEECH_OF_SKIMS)),
+    choices=SPEECH_OF_SKIMS,
     default="keep",
     help="Speech: keep it; play it backwards; or mute it in recordings and avoid it in skims.",
 )

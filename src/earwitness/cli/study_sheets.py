@@ -8,23 +8,25 @@ from pathlib import Path
 import click
 
 from earwitness.cli.output import (
+    DB_OPTION,
     FILE,
     FILE_PATH,
     FOLDER,
+    STUDY_ARGUMENT,
     check_results,
     option,
+    output_option,
     print_message,
     print_notes,
     warnings_as_notes,
 )
-from earwitness.cli.study_store import DB_OPTION, STUDY_ARGUMENT
 from earwitness.errors import UsageError, printable
 from earwitness.io.atomic import AtomicFile
 
 
 @click.command("sheets")
 @STUDY_ARGUMENT
-@option("-o", "--output", required=True, type=FILE, help="PDF file to write.")
+@output_option("PDF file to write.", required=True)
 @option(
     "--table", type=FILE, help="CSV file to write, in which the values of the sheets are typed."
 )
@@ -57,12 +59,7 @@ def sheets_command(
 @STUDY_ARGUMENT
 @click.argument("files", nargs=-1, required=True, type=FILE_PATH)
 @DB_OPTION
-@option(
-    "-o",
-    "--output",
-    type=FILE,
-    help="File for answers (JSON Lines), or - for standard output, instead of a database.",
-)
+@output_option("File for answers (JSON Lines), or - for standard output, instead of a database.")
 @option("--replace", is_flag=True, help="Also replace answers given in a browser.")
 def enter_command(
     study: Path, files: tuple[Path, ...], db: str | None, output: Path | None, replace: bool

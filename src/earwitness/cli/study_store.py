@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from earwitness.cli.output import (
-    FILE,
+    DB_OPTION,
     FILE_PATH,
     OUTPUT_OPTION,
+    STUDY_ARGUMENT,
     FileName,
     TextTarget,
+    format_option,
     option,
     output_format,
+    output_option,
     print_message,
     warnings_as_notes,
 )
@@ -30,18 +33,8 @@ from earwitness.io.tables import csv_text, records_csv
 if TYPE_CHECKING:
     from earwitness.store.backup import BackupContent
 
-STUDY_ARGUMENT = click.argument("study", type=FILE_PATH)
-DB_OPTION = option(
-    "--db",
-    metavar="FILE|URL",
-    help="Database (SQLite file or postgresql://...).  [default: study.db next to STUDY]",
-)
 TABLE_FORMATS = ("text", "csv", "json")
-TO_OPTION = option(
-    "--to",
-    type=click.Choice(TABLE_FORMATS),
-    help="Output format.  [default: from the ending of --output, else text]",
-)
+TO_OPTION = format_option(TABLE_FORMATS)
 
 
 @click.command("links")
@@ -177,12 +170,8 @@ def export_command(
 @click.command("backup")
 @STUDY_ARGUMENT
 @DB_OPTION
-@option(
-    "-o",
-    "--output",
-    type=FILE,
-    required=True,
-    help="SQLite file to write. An older backup of the same study is replaced.",
+@output_option(
+    "SQLite file to write. An older backup of the same study is replaced.", required=True
 )
 def backup_command(study: Path, db: str | None, output: Path) -> None:
     """Back up the database of STUDY, also while the study is being served.

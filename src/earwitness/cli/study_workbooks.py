@@ -19,8 +19,11 @@ from earwitness.cli.output import (
     FILE,
     FILE_PATH,
     NEW_FOLDER_OPTION,
+    STUDY_ARGUMENT,
     check_results,
+    choice_option,
     option,
+    output_option,
     print_message,
     print_notes,
     split_study_file,
@@ -48,7 +51,7 @@ STUDY_OPTIONS = ("key", "blank", "rubric_name")  # only without a study file
 
 
 @click.command("export-xlsx")
-@click.argument("study", type=FILE_PATH)
+@STUDY_ARGUMENT
 @NEW_FOLDER_OPTION
 @option(
     "--local",
@@ -93,12 +96,7 @@ def export_xlsx_command(study: Path, output: Path, **how: str) -> None:
 
 @click.command("import-xlsx")
 @click.argument("files", nargs=-1, required=True, type=FILE_PATH)
-@option(
-    "-o",
-    "--output",
-    type=FILE,
-    help="Output file for ratings or answers.  [default: standard output]",
-)
+@output_option("Output file for ratings or answers.  [default: standard output]")
 @option(
     "--db",
     metavar="FILE|URL",
@@ -112,17 +110,17 @@ def export_xlsx_command(study: Path, output: Path, **how: str) -> None:
 )
 @option(
     "--blank",
-    type=click.Choice(BLANK_POLICIES),
+    choices=BLANK_POLICIES,
     help="Blank cells: drop the rater's total, count a blank penalty as 0, or refuse the file."
     f"  [default: {BLANK_POLICIES[0]}]",
 )
 @option(
     "--rubric",
     "rubric_name",
-    type=click.Choice(list(BUILT_IN_RUBRICS)),
+    choices=BUILT_IN_RUBRICS,
     help="Rubric of the captions.  [default: thumbs]",
 )
-@option("--faults", type=click.Choice(FAULT_POLICIES), default=FAULT_POLICIES[0], help=FAULTS_HELP)
+@choice_option("--faults", choices=FAULT_POLICIES, help=FAULTS_HELP)
 @option(
     "--comments",
     type=FILE,

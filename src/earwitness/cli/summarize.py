@@ -12,6 +12,7 @@ import click
 from earwitness.audio.encode import kind_of
 from earwitness.cli.main import SubcommandGroup
 from earwitness.cli.output import (
+    EXISTING_FILE,
     FILE,
     OUTPUT_OPTION,
     QUIET_OPTION,
@@ -21,8 +22,10 @@ from earwitness.cli.output import (
     add_options,
     cache_option,
     check_results,
+    choice_option,
     note_on_interruption,
     option,
+    output_option,
     print_message,
     print_notes,
     progress_bar,
@@ -80,10 +83,9 @@ MODEL_OPTIONS = (
         metavar="CODE",
         help="Language of the words, for their frequencies.",
     ),
-    option(
+    choice_option(
         "--topic",
-        type=click.Choice(["auto", "tagger", "frequency"]),
-        default="auto",
+        choices=["auto", "tagger", "frequency"],
         help="Rule for topic words (tagger: Japanese only).",
     ),
 )
@@ -95,7 +97,7 @@ WHERE_OPTION = option(
 )
 TOKENIZE_OPTION = option(
     "--tokenize",
-    type=click.Choice(tuple(TOKENIZERS)),
+    choices=TOKENIZERS,
     help="Tokenizer of texts.  [default: japanese for --language ja, else blanks]",
 )
 
@@ -104,27 +106,26 @@ TOKENIZE_OPTION = option(
 
 
 @click.command("summarize")
-@click.argument("source", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("source", type=EXISTING_FILE)
 @option(
     "--ratio",
     type=float,
     default=DEFAULT_RATIO,
     help="Share of the words to keep, above 0 and at most 1.",
 )
-@option(
+@choice_option(
     "--scope",
-    type=click.Choice(SCOPES),
-    default=SCOPES[0],
+    choices=SCOPES,
     help="What the ratio applies to: every utterance, or the whole speech.",
 )
-@option("-o", "--output", type=FILE, help="Kept positions as JSON Lines, for earwitness score.")
+@output_option("Kept positions as JSON Lines, for earwitness score.")
 @option("--text", type=FILE, help="Text of the summary.")
 @option("--spoken", type=FILE, help="Summary cut from the audio (.wav, .flac …).")
 @option("--page", type=FILE, help="HTML page that shows kept words.")
 @option("--items", type=FILE, help="All words as items, for references (JSONL).")
 @option(
     "--audio",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     metavar="FILE",
     help="Audio of a transcript with word times, for --spoken and --page.",
 )
@@ -147,7 +148,7 @@ TOKENIZE_OPTION = option(
 @option(
     "--write",
     "content",
-    type=click.Choice(["positions", "words"]),
+    choices=["positions", "words"],
     help="What -o has.  [default: words for items with recognized words, else positions]",
 )
 @option(
@@ -362,11 +363,11 @@ TEXTS_ARGUMENT = click.argument(
     "texts",
     nargs=-1,
     required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=EXISTING_FILE,
     metavar="TEXT…",
 )
 TEXT_TOKENIZER_OPTION = option(
-    "--tokenize", type=click.Choice(tuple(TOKENIZERS)), default="blanks", help="Tokenizer of texts."
+    "--tokenize", choices=TOKENIZERS, default="blanks", help="Tokenizer of texts."
 )
 
 
@@ -431,7 +432,7 @@ def iterate_texts(paths: Sequence[Path], tokenize: str) -> Iterator[Path | str]:
 )
 @TEXT_TOKENIZER_OPTION
 @SEED_OPTION
-@option("-o", "--output", type=FILE, required=True, help="Output file.")
+@output_option("Output file.", required=True)
 @QUIET_OPTION
 def train_grammar_command(
     texts: tuple[Path, ...],
@@ -463,12 +464,12 @@ def train_grammar_command(
 
 
 @summarizer_command.command("tune")
-@click.argument("references", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("references", type=EXISTING_FILE)
 @option("--ratio", type=float, help="Share of the words to keep.  [default: as in the references]")
 @option("--folds", type=click.IntRange(2), default=5, help="Folds of the cross-validation.")
 @add_options(WHERE_OPTION, *MODEL_OPTIONS, TOKENIZE_OPTION)
 @SEED_OPTION
-@option("-o", "--output", type=FILE, help="Weights (JSON).")
+@output_option("Weights (JSON).")
 @QUIET_OPTION
 def tune_command(
     references: Path,
