@@ -124,6 +124,11 @@ class Problem:
         return f"{where}: {field}{self.message}{remedy}{item}"
 
 
+def file_problem(path: object, message: str, remedy: str = "", item: str = "") -> Problem:
+    """Return a problem of a whole file."""
+    return Problem(str(path), 0, "", message, remedy, item)
+
+
 class InputError(EarwitnessError, ValueError):
     """Invalid input: the first thousand problems, and the number of all problems.
 

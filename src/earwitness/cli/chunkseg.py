@@ -16,7 +16,7 @@ from earwitness.chapters.presets import ItemAudio
 from earwitness.chunkseg import evaluate_batch, print_results
 from earwitness.chunkseg.metrics import time_warnings
 from earwitness.cli.output import check_results, choice_option, option, output_option, print_message
-from earwitness.errors import EarwitnessWarning, InputError, Problem
+from earwitness.errors import EarwitnessWarning, InputError, file_problem
 from earwitness.io.atomic import AtomicFile
 from earwitness.io.source import RecordSource
 
@@ -71,7 +71,7 @@ def chunkseg_command(input: str, output: Path | None, **options: Any) -> None:
         lines.append(line)
         samples.append(_locate_audio(sample, source.folder))
     if not samples:
-        raise InputError([Problem(input, 0, "", "no samples found")])
+        raise InputError([file_problem(input, "no samples found")])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EarwitnessWarning)
         try:

@@ -39,7 +39,14 @@ from earwitness.cli.output import (
 )
 from earwitness.core import Progress
 from earwitness.engines.local import choose_map
-from earwitness.errors import EarwitnessError, InputError, Problem, UsageError, nearest
+from earwitness.errors import (
+    EarwitnessError,
+    InputError,
+    Problem,
+    UsageError,
+    file_problem,
+    nearest,
+)
 from earwitness.io.atomic import AtomicFile
 from earwitness.speech import ALIGNERS
 from earwitness.text.timed_transcripts import (
@@ -164,7 +171,7 @@ def process_files(
             if isinstance(error, InputError):
                 skipped += error.problems
             else:
-                skipped.append(Problem(str(path), 0, "", str(error).removeprefix(f"{path}: ")))
+                skipped.append(file_problem(path, str(error).removeprefix(f"{path}: ")))
             failed += 1
             continue
         print_notes(result.notes)
@@ -256,8 +263,7 @@ def pair_files(audio: Path, text: Path, *, skips: bool) -> Iterator[tuple[Path, 
     sounds = list_audio([audio])
     missing = [path for path in sounds if path.stem not in texts]
     problems = [
-        Problem(str(path), 0, "", f"no text in {text}", f"name it {path.stem}.txt")
-        for path in missing
+        file_problem(path, f"no text in {text}", f"name it {path.stem}.txt") for path in missing
     ]
     if problems and (not skips or len(missing) == len(sounds)):
         raise InputError(problems, done="written")
@@ -285,12 +291,12 @@ def read_text(path: Path, preset: str | None = None, recording: str = "") -> str
         found = {one.recording: one for one in transcripts_in(path, problems)}
         if len(found) > 1 and recording not in found:
             message = f'contains {len(found):,} recordings, none of them named "{recording}"'
-            problems.append(Problem(str(path), 0, "", message, "rename the audio file"))
+            problems.append(file_problem(path, message, "rename the audio file"))
         else:
             chosen = found.get(recording) or next(iter(found.values()), TimedTranscript(()))
             text = "\n".join(segment.text for segment in chosen.segments)
     if not problems and not text.split():
-        problems.append(Problem(str(path), 0, "", "has no words"))
+        problems.append(file_problem(path, "has no words"))
     if problems:
         raise InputError(problems, done="aligned")
     return text

@@ -18,7 +18,14 @@ from typing import Any, BinaryIO, NamedTuple
 import msgspec
 
 from earwitness.core import Input
-from earwitness.errors import InputError, MissingExtra, Problem, UsageError, whole_characters
+from earwitness.errors import (
+    InputError,
+    MissingExtra,
+    Problem,
+    UsageError,
+    file_problem,
+    whole_characters,
+)
 from earwitness.io.frames import DataFrame, frame_records, is_frame
 
 READ_BLOCK_BYTES = 1 << 19
@@ -169,7 +176,7 @@ class RecordSource:
                 yield from _decompress(raw, self.name)
         except (OSError, EOFError, ValueError, zlib.error) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise InputError([Problem(self.name, 0, "", f"cannot be read: {reason}")]) from error
+            raise InputError([file_problem(self.name, f"cannot be read: {reason}")]) from error
 
     def _open(self, place: str) -> io.BufferedReader:
         if place == "-" and sys.stdin is None:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from earwitness.core import Input
-from earwitness.errors import SHOWN_PROBLEMS, InputError, Problem
+from earwitness.errors import SHOWN_PROBLEMS, InputError, Problem, file_problem
 from earwitness.io.records import DECODE_ERRORS, JSON_ARRAY_MESSAGE
 from earwitness.io.schema import MAX_INTEGER_NAME, BadLine, Fault, load_json_line, show
 from earwitness.io.source import RecordSource
@@ -582,7 +582,7 @@ def read_row_table(path: Path, remedy: str = "", *, delimiter: str | None = ",")
             _drop_index(table)
     except TABLE_ERRORS as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        problem = Problem(str(path), 0, "", f"cannot be read: {reason}", remedy)
+        problem = file_problem(path, f"cannot be read: {reason}", remedy)
         return RowTable(problems=[problem])
     return table
 

@@ -13,7 +13,7 @@ from unicodedata import normalize
 from earwitness.chapters.formats import RTTM_FIELDS
 from earwitness.chapters.gather import text_of, transcripts_in
 from earwitness.core import load_json
-from earwitness.errors import Problem
+from earwitness.errors import Problem, file_problem
 from earwitness.io.tables import delimiter_remedy, read_row_table
 from earwitness.text.timed_transcripts import (
     PHONE_TIERS,
@@ -127,7 +127,7 @@ def read_annotations(paths: Iterable[Path]) -> tuple[SpeechAnnotation, list[Prob
 def _annotation_files(paths: Iterable[Path], problems: list[Problem]) -> Iterator[Path]:
     for path in paths:
         if not path.exists():
-            problems.append(Problem(str(path), 0, "", "file or folder does not exist"))
+            problems.append(file_problem(path, "file or folder does not exist"))
         elif not path.is_dir():
             yield path
         else:
@@ -135,7 +135,7 @@ def _annotation_files(paths: Iterable[Path], problems: list[Problem]) -> Iterato
             known = [one for one in listed if one.suffix.lower() in ANNOTATION_SUFFIXES]
             if not known:
                 remedy = f"known endings: {', '.join(ANNOTATION_SUFFIXES)}"
-                problems.append(Problem(str(path), 0, "", "contains no annotation", remedy))
+                problems.append(file_problem(path, "contains no annotation", remedy))
             yield from known
 
 

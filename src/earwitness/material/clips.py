@@ -20,7 +20,14 @@ import numpy as np
 from earwitness.audio.files import Sound, sound_library, write_new_wav
 from earwitness.core import Progress, StrPath, no_progress
 from earwitness.engines.local import processes
-from earwitness.errors import EarwitnessError, EarwitnessWarning, InputError, Problem, UsageError
+from earwitness.errors import (
+    EarwitnessError,
+    EarwitnessWarning,
+    InputError,
+    Problem,
+    UsageError,
+    file_problem,
+)
 from earwitness.io.atomic import AtomicFolder
 from earwitness.io.tables import records_csv
 from earwitness.material.annotations import (
@@ -155,7 +162,7 @@ def cut_recording(
         return _cut_recording(settings, recording, progress)
     except EarwitnessError as error:
         message = str(error).removeprefix(f"{recording.path}: ")
-        return CutResult(problem=Problem(str(recording.path), 0, "", message))
+        return CutResult(problem=file_problem(recording.path, message))
 
 
 def _cut_recording(

@@ -10,7 +10,7 @@ from string import Formatter
 from typing import NamedTuple
 from unicodedata import normalize
 
-from earwitness.errors import InputError, Problem, UsageError, nearest
+from earwitness.errors import InputError, Problem, UsageError, file_problem, nearest
 from earwitness.io.atomic import real_path
 from earwitness.recordings.recording import SOUND_ENDINGS, natural_sort_key, sound_files
 from earwitness.studies.design.anchors import CONDITION_AND_TALKER
@@ -83,7 +83,7 @@ def find_conditions(
     if not places:
         layout = f"no audio file matches {files}" if files else "no audio files found"
         remedy = "give a folder with one subfolder per condition, or set --files"
-        raise InputError([Problem(str(source), 0, "", layout, remedy)], done="written")
+        raise InputError([file_problem(source, layout, remedy)], done="written")
     names = list(dict.fromkeys(place.system for place in places))
     by_item: dict[str, dict[str, _Place]] = defaultdict(dict)
     problems = []
@@ -195,14 +195,14 @@ def _missing_conditions(
     for system in (system for system in systems if system in foreign):
         message = "no clip in common with the other conditions"
         remedy = "choose conditions with --system, or normalize this one separately"
-        yield Problem(str(source / system), 0, "", message, remedy)
+        yield file_problem(source / system, message, remedy)
     expected = [system for system in systems if system not in foreign] or systems
     for item, there in by_item.items():
         present = [system for system in expected if system in there]
         for system in expected:
             if present and system not in there:
                 message = f"missing in {system}, although {present[0]} has this clip"
-                yield Problem(str(there[present[0]].path), 0, "", message, item=item)
+                yield file_problem(there[present[0]].path, message, item=item)
 
 
 # --- Output folder and its names ------------------------------------------------------------------
@@ -240,7 +240,7 @@ def _name_outputs(
             if other is not place:
                 message = f'has the same name in the output as {other.relative}: "{target}"'
                 remedy = "use {item} and {system} or {number} in --rename"
-                problems.append(Problem(str(place.path), 0, "", message, remedy))
+                problems.append(file_problem(place.path, message, remedy))
             files.append(ConditionFile(place.system, place.path, target))
         clips.append(ClipConditions(item, tuple(files)))
     if problems:

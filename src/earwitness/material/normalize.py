@@ -30,12 +30,7 @@ from earwitness.audio.signal import fit_frames, load_soxr
 from earwitness.audio.wav import FLOAT_TAG, PCM_TAG, Form
 from earwitness.core import Progress, no_progress
 from earwitness.engines.local import choose_map
-from earwitness.errors import (
-    EarwitnessError,
-    InputError,
-    Problem,
-    UsageError,
-)
+from earwitness.errors import EarwitnessError, InputError, Problem, UsageError, file_problem
 from earwitness.io.atomic import AtomicFile, AtomicFolder
 from earwitness.io.tables import csv_text
 from earwitness.material.files import (
@@ -188,9 +183,7 @@ def check_clip(clip: ClipConditions, settings: LevelSettings) -> list[Problem]:
 
 
 def _problem(file: ConditionFile, clip: ClipConditions, message: str, remedy: str = "") -> Problem:
-    return Problem(
-        str(file.path), 0, "", message.removeprefix(f"{file.path}: "), remedy, item=clip.item
-    )
+    return file_problem(file.path, message.removeprefix(f"{file.path}: "), remedy, item=clip.item)
 
 
 def _header_fault(facts: Facts, settings: LevelSettings) -> str:

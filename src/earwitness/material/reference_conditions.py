@@ -39,7 +39,14 @@ from earwitness.audio.read import read_mono, read_sound
 from earwitness.audio.signal import PEAK_LIMIT_DB, can_pass, resample
 from earwitness.core import Progress, StrPath, no_progress
 from earwitness.engines.local import in_process, processes
-from earwitness.errors import EarwitnessError, InputError, Problem, UsageError, nearest
+from earwitness.errors import (
+    EarwitnessError,
+    InputError,
+    Problem,
+    UsageError,
+    file_problem,
+    nearest,
+)
 from earwitness.io.atomic import AtomicFolder
 from earwitness.io.tables import records_csv
 from earwitness.material.files import check_outside
@@ -334,7 +341,7 @@ def _name_clips(
         named = [_Clip(str(name), Path(path)) for name, path in clips.items()]
         message, remedy = "cannot be part of a file name", "use letters and digits"
         problems += [
-            Problem(str(clip.path), 0, "", f'the talker "{clip.name}" {message}', remedy)
+            file_problem(clip.path, f'the talker "{clip.name}" {message}', remedy)
             for clip in named
             if not clip.name or {*clip.name} & FORBIDDEN_CHARACTERS
         ]
@@ -348,7 +355,7 @@ def _name_clips(
             named += [_Clip(_relative_name(file, path, kind), file) for file in files]
     counts = Counter(clip.name.casefold() for clip in named)
     problems += [
-        Problem(str(clip.path), 0, "", f'the name "{clip.name}" is used twice', "rename a file")
+        file_problem(clip.path, f'the name "{clip.name}" is used twice', "rename a file")
         for clip in named
         if counts[clip.name.casefold()] > 1
     ]
@@ -360,7 +367,7 @@ def _name_clips(
 
 
 def _missing_files(paths: Iterable[Path]) -> list[Problem]:
-    return [Problem(str(path), 0, "", "file does not exist") for path in paths]
+    return [file_problem(path, "file does not exist") for path in paths]
 
 
 def _relative_name(file: Path, path: Path, kind: str) -> str:
@@ -374,15 +381,13 @@ def _inspect_clips(
 ) -> tuple[list[_Clip], NDArray[np.float32] | None]:
     """Return clips with their properties and the noise, or raise an error with all problems."""
     inspected = list(map_(partial(_inspect_clip, settings=settings), clips))
-    problems = [Problem(str(c.path), 0, "", c.problem) for c in inspected if c.problem]
+    problems = [file_problem(c.path, c.problem) for c in inspected if c.problem]
     rates = Counter(clip.rate for clip in inspected if not clip.problem)
     if settings.kind == "p835" and len(rates) > 1:
         common = rates.most_common(1)[0][0]
         problems += [
-            Problem(
-                str(clip.path),
-                0,
-                "",
+            file_problem(
+                clip.path,
                 f"the sampling rate is {clip.rate} Hz, that of other clips {common} Hz",
                 "resample it",
             )
@@ -395,7 +400,7 @@ def _inspect_clips(
             recorded = _read_noise(Path(settings.noise), next(iter(rates), 0))
         except EarwitnessError as error:
             message = str(error).removeprefix(f"{settings.noise}: ")
-            problems.append(Problem(settings.noise, 0, "", message))
+            problems.append(file_problem(settings.noise, message))
     if problems:
         raise InputError(problems, done="written")
     return inspected, recorded

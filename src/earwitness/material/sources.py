@@ -9,7 +9,7 @@ from unicodedata import normalize
 from warnings import warn
 
 from earwitness.audio.decode import facts_of
-from earwitness.errors import EarwitnessError, EarwitnessWarning, Problem, UsageError
+from earwitness.errors import EarwitnessError, EarwitnessWarning, Problem, UsageError, file_problem
 from earwitness.io.atomic import real_path
 from earwitness.material.annotations import (
     SpeechAnnotation,
@@ -140,7 +140,7 @@ def describe_recordings(
             ):
                 last = max(one.end for one in speech)
                 own.append(f"lasts {seconds:.1f} s, but its annotation has speech at {last:.1f} s")
-        problems += [Problem(str(recording.path), 0, "", message) for message in own]
+        problems += [file_problem(recording.path, message) for message in own]
         if not own:
             described.append(replace(recording, seconds=seconds, covariates=values, speech=speech))
     return described

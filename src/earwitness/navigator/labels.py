@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from earwitness.errors import InputError, Problem
+from earwitness.errors import InputError, Problem, file_problem
 from earwitness.io.schema import show
 from earwitness.io.tables import unescape_cell
 from earwitness.recordings.types import Recording
@@ -128,7 +128,7 @@ def _read_overlay(
     if left_out == len(spans):
         message = f"no {RAVEN_FILE} is part of the recording"
         remedy = f"remove this column to place selections by {RAVEN_START}"
-        problems.append(Problem(str(path), 0, "", message, remedy))
+        problems.append(file_problem(path, message, remedy))
     count = f"{path.name}: {left_out:,} of {len(spans):,} selections left out"
     notes = (f"{count}: their files are not part of the recording",) if left_out else ()
     return Overlay(path.stem, kind, tuple(sorted(found)), notes)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import NamedTuple
 
-from earwitness.errors import InputError, Problem, UsageError
+from earwitness.errors import InputError, Problem, UsageError, file_problem
 
 # --- Start times in file names -------------------------------------------------------------------
 # Autonomous recorders name each file after its start time: AudioMoth ``20250722_063000.WAV`` (with
@@ -267,7 +267,7 @@ def _parse_start(text: str, zone: tzinfo | None) -> datetime:
 
 def _undated_problem(file: DatedFile) -> Problem:
     remedy = "rename it like the others (NAME_YYYYMMDD_HHMMSS), or leave it out"
-    return Problem(str(file.path), 0, "", "the file name has no start time", remedy)
+    return file_problem(file.path, "the file name has no start time", remedy)
 
 
 def _find_impossible_times(files: Sequence[DatedFile], zone: tzinfo | None) -> list[Problem]:
@@ -284,7 +284,7 @@ def _find_impossible_times(files: Sequence[DatedFile], zone: tzinfo | None) -> l
             remedy = "set the zone to that of the recorder's clock, such as UTC"
         else:
             continue
-        problems.append(Problem(str(file.path), 0, "", message, remedy))
+        problems.append(file_problem(file.path, message, remedy))
     return problems
 
 

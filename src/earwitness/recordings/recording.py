@@ -15,7 +15,7 @@ from earwitness.audio.decode import facts_of
 from earwitness.audio.files import PYAV_FORMATS, Facts
 from earwitness.audio.read import Break
 from earwitness.core import Progress, no_progress
-from earwitness.errors import InputError, Problem, UsageError
+from earwitness.errors import InputError, Problem, UsageError, file_problem
 from earwitness.io.source import is_present
 from earwitness.recordings.clock import (
     MAX_CLOCK_DRIFT_SECONDS,
@@ -147,7 +147,7 @@ def open_recording(
     files, notes = sound_files(paths)
     if not files:
         remedy = "use .wav, .flac, .mp3 or another audio format"
-        problem = Problem(", ".join(map(str, paths)), 0, "", "no audio files found", remedy)
+        problem = file_problem(", ".join(map(str, paths)), "no audio files found", remedy)
         raise InputError([problem], done="read")
     headers = _read_headers(sort_by_start(files, zone), progress)
     rate, channels = _common_format(headers)
@@ -195,17 +195,18 @@ def _common_format(headers: Sequence[FileHeader]) -> tuple[int, int]:
         (header.path, header.facts) for header in headers if header.facts and header.facts.frames
     ]
     if not readable:
-        problems = [Problem(str(one.path), 0, "", one.fault or "is empty") for one in headers]
+        problems = [file_problem(one.path, one.fault or "is empty") for one in headers]
         raise InputError(problems, done="read")
     first, facts = readable[0]
     problems = [
-        Problem(
-            str(path), 0, "", f"sample rate {other.rate} Hz, but {first.name} has {facts.rate} Hz",
+        file_problem(
+            path,
+            f"sample rate {other.rate} Hz, but {first.name} has {facts.rate} Hz",
             "use files with the same sample rate",
         )
         for path, other in readable
         if other.rate != facts.rate
-    ]  # fmt: skip
+    ]
     if problems:
         raise InputError(problems, done="read")
     counts = {one.channels for _, one in readable}
@@ -251,7 +252,7 @@ def _lay_out(headers: Sequence[FileHeader], starts: Sequence[float]) -> Recordin
 
 def _overlap_problem(path: Path, overlap: float) -> Problem:
     message = f"starts {overlap:.1f} s before the end of the previous file"
-    return Problem(str(path), 0, "", message, "leave one of them out, or correct the file names")
+    return file_problem(path, message, "leave one of them out, or correct the file names")
 
 
 def _overlap_notes(cuts: Sequence[tuple[float, Path]]) -> tuple[str, ...]:
@@ -292,7 +293,7 @@ def open_blocks(blocks: Sequence[tuple[Path, float]], *, name: str) -> Recording
     blocks = sorted(blocks, key=lambda block: (block[1], str(block[0])))
     headers = _read_headers([path for path, _ in blocks], no_progress)
     problems = [
-        Problem(str(header.path), 0, "", header.fault or "is empty")
+        file_problem(header.path, header.fault or "is empty")
         for header in headers
         if not header.seconds
     ]
@@ -306,7 +307,7 @@ def open_blocks(blocks: Sequence[tuple[Path, float]], *, name: str) -> Recording
         if overlap > MAX_CLOCK_DRIFT_SECONDS or following <= start:
             message = f"ends {overlap:.1f} s after the start of the next block"
             remedy = "correct the start times, in seconds"
-            problems.append(Problem(str(header.path), 0, "", message, remedy))
+            problems.append(file_problem(header.path, message, remedy))
         seconds = header.seconds - max(0.0, overlap)
         stretches.append(Stretch(str(header.path), 0.0, start, seconds))
     if problems:
@@ -331,7 +332,7 @@ def remove_breaks(recording: Recording, breaks: Iterable[Break]) -> Recording:
             for piece in (_cut_around_break(s, gap) if s in damaged else [s])
         ]
     if not stretches:
-        problems = [Problem(gap.path, 0, "", gap.message) for gap in damages]
+        problems = [file_problem(gap.path, gap.message) for gap in damages]
         raise InputError(problems, done="read")
     return replace(
         recording,

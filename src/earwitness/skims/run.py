@@ -16,7 +16,7 @@ import numpy as np
 from earwitness.audio.encode import encode
 from earwitness.core import Estimate, Map, Progress, no_progress
 from earwitness.engines.local import in_process
-from earwitness.errors import EarwitnessError, InputError, Problem, UsageError
+from earwitness.errors import EarwitnessError, InputError, Problem, UsageError, file_problem
 from earwitness.io.atomic import real_path
 from earwitness.models.base import block_places
 from earwitness.models.blocks import read_recording_blocks
@@ -421,7 +421,7 @@ def _list_problems(error: EarwitnessError, name: str) -> Sequence[Problem]:
     """Return the problems of an error about a recording; each starts with its name."""
     if isinstance(error, InputError):
         return error.problems
-    return [Problem(name, 0, "", str(error).removeprefix(f"{name}: "))]
+    return [file_problem(name, str(error).removeprefix(f"{name}: "))]
 
 
 def _damage_note(damage: Damage, recording: Recording) -> str:

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from earwitness.errors import EarwitnessError, InputError, Problem
+from earwitness.errors import EarwitnessError, InputError, Problem, file_problem
 from earwitness.forms.workbooks import DEFAULT_CLIPS_FOLDER
 from earwitness.forms.workbooks.export import rater_workbook, study_rubric
 from earwitness.forms.workbooks.open import MAX_UPLOAD_UNPACKED_BYTES
@@ -121,7 +121,7 @@ def _match_workbook(state: ListenerState, data: bytes, name: str) -> MatchedAnsw
     book = read_workbook(data, rubric, name=name, unpacked=MAX_UPLOAD_UNPACKED_BYTES)
     matched_answers = match_answers(site.design, [book], state.listener.plan_number)
     if not matched_answers.pages:
-        raise InputError([Problem(name, 0, "", "no ratings yet", "fill it in, and send it again")])
+        raise InputError([file_problem(name, "no ratings yet", "fill it in, and send it again")])
     return matched_answers
 
 
