@@ -31,7 +31,6 @@ from earwitness.cli.output import (
     option,
     output_format,
     output_option,
-    print_message,
     print_notes,
     progress_bar,
     skip_option,
@@ -47,7 +46,6 @@ from earwitness.errors import (
     file_problem,
     nearest,
 )
-from earwitness.io.atomic import AtomicFile
 from earwitness.speech import ALIGNERS
 from earwitness.text.timed_transcripts import (
     TRANSCRIPT_FORMATS,
@@ -126,12 +124,7 @@ class SpeechOutputs:
         text = write_transcript(transcript, self._form)
         if more and self._form == "json":
             text = f"{json.dumps(json.loads(text) | more, ensure_ascii=False, indent=2)}\n"
-        if self._target is not None:
-            self._target.write(text)
-            return
-        with AtomicFile(self._path(audio)) as file:
-            file.write(text)
-        print_message(f"wrote {self._path(audio)}")
+        (self._target or TextTarget(self._path(audio))).write(text)
 
     def _path(self, audio: Path) -> Path:
         assert self._folder is not None

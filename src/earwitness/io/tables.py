@@ -82,6 +82,10 @@ class TableFaults:
             for fault, line in first_lines.items()
         ]
 
+    def tell(self, line: int, *fault: str) -> None:
+        """Add one fault."""
+        self.add([(line, Fault(*fault))])
+
     def refuse(self) -> None:
         """Raise InputError if there are faults."""
         if self.count:
@@ -122,7 +126,7 @@ class InputTable(ABC):
 
     def tell(self, line: int, *fault: str) -> None:
         """Add one fault."""
-        self.wrong.add([(line, Fault(*fault))])
+        self.wrong.tell(line, *fault)
 
 
 # --- CSV and TSV tables --------------------------------------------------------------------------
@@ -269,7 +273,7 @@ def _split_rows_carefully(reader: Any, wrong: TableFaults) -> tuple[list[int], l
         except StopIteration:
             return numbers, rows
         except csv.Error as error:
-            wrong.add([(line, Fault("", f"not CSV: {error}", "check that all quotes are closed"))])
+            wrong.tell(line, "", f"not CSV: {error}", "check that all quotes are closed")
             continue
         numbers.append(line)
         rows.append(row)
@@ -366,10 +370,10 @@ def _decode_slowly(line: bytes, number: int, wrong: TableFaults) -> Any:
     try:
         row = load_json_line(line)
     except BadLine as bad:
-        wrong.add([(number, bad.fault)])
+        wrong.tell(number, *bad.fault)
         return None
     if not isinstance(row, dict):
-        wrong.add([(number, Fault("", f"must be an object, got {_show_value(row)}"))])
+        wrong.tell(number, "", f"must be an object, got {_show_value(row)}")
     return row
 
 
@@ -393,7 +397,7 @@ def read_document(
         document = _load_document(text) if is_array else None
     if document is None:
         if is_array:
-            wrong.add([(1, Fault("", JSON_ARRAY_MESSAGE, "or check that the array is complete"))])
+            wrong.tell(1, "", JSON_ARRAY_MESSAGE, "or check that the array is complete")
             wrong.refuse()
         return None
     records = unfold(document, wrong) if unfold else None
@@ -452,9 +456,9 @@ def read_table(
     wrong, first = TableFaults(source.name), next((line for line in lines if line.strip()), b"")
     kind = next((kind for start, kind in BINARY_KINDS.items() if first.startswith(start)), None)
     if not first:
-        wrong.add([(1, Fault("", "is empty"))])
+        wrong.tell(1, "", "is empty")
     elif kind is not None:
-        wrong.add([(0, Fault("", *kind))])
+        wrong.tell(0, "", *kind)
     wrong.refuse()
     table = _read_lines(source, lines, first.lstrip(), wrong, wanted, unfold)
     table.hide_index()
@@ -488,7 +492,7 @@ def _is_document(lines: list[bytes]) -> bool:
 def _decode_text(lines: list[bytes], wrong: TableFaults) -> str:
     content = b"\n".join(lines)
     if content.startswith(UTF16_BOMS):
-        wrong.add([(1, Fault("", "is UTF-16", "save as UTF-8"))])
+        wrong.tell(1, "", "is UTF-16", "save as UTF-8")
         wrong.refuse()
     try:
         return content.decode()
@@ -496,7 +500,7 @@ def _decode_text(lines: list[bytes], wrong: TableFaults) -> str:
         bad = [(n, start) for n, line in enumerate(lines, 1) if (start := _undecoded_byte(line))]
         line, start = bad[0]
         others = f" ({len(bad):,} such lines)" if len(bad) > 1 else ""
-        wrong.add([(line, Fault("", f"not UTF-8 at byte {start}{others}", "save as UTF-8"))])
+        wrong.tell(line, "", f"not UTF-8 at byte {start}{others}", "save as UTF-8")
         wrong.refuse()
         raise
 

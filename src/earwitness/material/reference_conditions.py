@@ -38,7 +38,7 @@ from earwitness.audio.loudness import measure_speech_level
 from earwitness.audio.read import read_mono, read_sound
 from earwitness.audio.signal import PEAK_LIMIT_DB, can_pass, resample
 from earwitness.core import Progress, StrPath, no_progress
-from earwitness.engines.local import in_process, processes
+from earwitness.engines.local import choose_map
 from earwitness.errors import (
     EarwitnessError,
     InputError,
@@ -171,7 +171,7 @@ def audio_conditions(
     settings.check()
     folder = AtomicFolder(Path(output))
     found = _name_clips(clips, kind, Path(output))
-    map_ = processes(jobs) if jobs != 1 else in_process
+    map_ = choose_map(jobs)
     inspected, recorded = _inspect_clips(found, settings, map_)
     settings = settings._replace(spectrum=_mean_of(inspected), recorded=recorded)
     work = partial(_write_conditions, settings=settings)

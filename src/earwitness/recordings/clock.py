@@ -174,6 +174,13 @@ class DatedFile(NamedTuple):
     named: datetime | None
 
 
+def seconds_since(began: datetime, moment: datetime) -> float:
+    """Return elapsed seconds, regardless of clock changes in between."""
+    if began.tzinfo is None:
+        return (moment - began).total_seconds()
+    return moment.timestamp() - began.timestamp()
+
+
 def date_file(path: Path, seconds: float) -> DatedFile:
     """Return a file with the start time in its name."""
     return DatedFile(path, seconds, start_from_name(path.name))

@@ -22,6 +22,7 @@ from earwitness.recordings.clock import (
     date_file,
     make_clock,
     parse_zone,
+    seconds_since,
     sort_by_start,
 )
 from earwitness.recordings.hour_marks import remove_hour_marks
@@ -387,10 +388,7 @@ def _find_midnights(recording: Recording, began: datetime) -> list[float]:
     while True:
         date += timedelta(days=1)
         midnight = datetime.combine(date, time(), began.tzinfo)
-        if began.tzinfo is None:
-            seconds_after = (midnight - began).total_seconds()
-        else:
-            seconds_after = midnight.timestamp() - began.timestamp()
+        seconds_after = seconds_since(began, midnight)
         if seconds_after >= recording.seconds:
             return midnights
         midnights.append(seconds_after)

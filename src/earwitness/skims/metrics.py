@@ -54,11 +54,8 @@ def embed_recording(reference: MarkedRecording, embedder: str, block: float) -> 
     blocks, real = read_recording_blocks(
         recording, find_embedder(embedder), block=block, hour_gap=gap
     )
-    all_allowed = np.ones(len(blocks.starts), np.bool_)
-    vectors, classes = np.asarray(blocks.vectors), np.asarray(blocks.classes)
-    return EmbeddedDay(
-        Day(blocks.starts, blocks.seconds, vectors, classes, real.seconds, all_allowed), real
-    )
+    day = Day.of(blocks.starts, blocks.seconds, blocks.vectors, blocks.classes, real.seconds)
+    return EmbeddedDay(day, real)
 
 
 def embed_day(reference: SkimReference, embedder: str, block: float) -> Day:

@@ -15,6 +15,7 @@ from earwitness.audio.signal import starts_of
 from earwitness.io.schema import Fault, show
 from earwitness.io.source import RecordSource
 from earwitness.io.tables import Cell, InputTable, csv_text, read_table
+from earwitness.recordings.clock import seconds_since
 from earwitness.recordings.types import Damage, Recording, Stretch
 from earwitness.skims.types import Pick, Skim
 
@@ -365,7 +366,7 @@ def _parse_date_time(cell: str, recording: Recording) -> float:
         raise _CellError(message, "set --zone")
     candidates = [moment] if moment.tzinfo else _resolve_folds(moment, began.tzinfo)
     return _choose_start(
-        [_seconds_since(began, candidate) for candidate in candidates], cell, recording
+        [seconds_since(began, candidate) for candidate in candidates], cell, recording
     )
 
 
@@ -383,7 +384,7 @@ def _parse_time_of_day(cell: str, match: re.Match[str], recording: Recording) ->
         for date in dates
         for moment in _resolve_folds(datetime.combine(date, whole), began.tzinfo)
     ]
-    return _choose_start([_seconds_since(began, moment) for moment in moments], cell, recording)
+    return _choose_start([seconds_since(began, moment) for moment in moments], cell, recording)
 
 
 def _resolve_folds(moment: datetime, zone: tzinfo | None) -> list[datetime]:
@@ -397,13 +398,6 @@ def _resolve_folds(moment: datetime, zone: tzinfo | None) -> list[datetime]:
         for utc, candidate in by_utc.items()
         if utc.astimezone(zone).replace(tzinfo=None) == moment
     ]
-
-
-def _seconds_since(began: datetime, moment: datetime) -> float:
-    """Return elapsed seconds, regardless of clock changes in between."""
-    if began.tzinfo is None:
-        return (moment - began).total_seconds()
-    return moment.timestamp() - began.timestamp()
 
 
 def _choose_start(starts: list[float], cell: str, recording: Recording) -> float:

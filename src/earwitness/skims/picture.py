@@ -467,11 +467,9 @@ def _pick_marks(view: SkimView) -> list[Html]:
 def _pick_mark(number: int, x: float, over: float) -> Html:
     """Return a number, and a line from it down through the spectrogram."""
     y = TITLE_HEIGHT + MARK_RADIUS + 3
-    shaft = {"x1": x, "x2": x, "y1": PLOT_TOP, "y2": PLOT_TOP + PLOT_HEIGHT}
     return element(
         "g",
-        element("line", stroke=PAPER_COLOR, stroke_width=3.0, opacity=0.7, **shaft),
-        element("line", stroke=ACCENT_COLOR, stroke_width=1.5, **shaft),
+        *_outlined_line(x, PLOT_TOP, PLOT_TOP + PLOT_HEIGHT),
         element("line", x1=over, x2=x, y1=y, y2=PLOT_TOP, stroke=ACCENT_COLOR, stroke_width=1.2),
         element(
             "circle",
@@ -484,6 +482,15 @@ def _pick_mark(number: int, x: float, over: float) -> Html:
         ),
         _number_text(number, over, y, PAPER_COLOR),
     )
+
+
+def _outlined_line(x: float, top: float, bottom: float) -> list[Html]:
+    """Return a vertical line that is visible on any spectrogram."""
+    line = {"x1": x, "x2": x, "y1": top, "y2": bottom}
+    return [
+        element("line", stroke=PAPER_COLOR, stroke_width=3.0, opacity=0.7, **line),
+        element("line", stroke=ACCENT_COLOR, stroke_width=1.5, **line),
+    ]
 
 
 def _number_text(number: int, x: float, y: float, colour: str) -> Html:
@@ -533,9 +540,7 @@ def _cut_elements(
     y = plot - 16
     elements = []
     if number > 1:
-        line = {"x1": left, "x2": left, "y1": plot - 6, "y2": plot + OWN_PLOT_HEIGHT}
-        elements.append(element("line", stroke=PAPER_COLOR, stroke_width=3.0, opacity=0.7, **line))
-        elements.append(element("line", stroke=ACCENT_COLOR, stroke_width=1.5, **line))
+        elements += _outlined_line(left, plot - 6, plot + OWN_PLOT_HEIGHT)
     x = left + MARK_RADIUS if has_time else (left + right) / 2
     elements.append(_number_text(number, x, y, ACCENT_COLOR))
     if has_time:

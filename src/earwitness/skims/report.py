@@ -226,10 +226,8 @@ def _skim_row(result: SkimResult, *, several: bool) -> tuple[str, ...]:
 
 def _baseline_row(name: str, measures: Mapping[str, Estimate], picks: str) -> tuple[str, ...]:
     drawn, label = _count_draws(measures), _baseline_label(name, measures, picks)
-    if drawn == 1:
-        numbers = (number(measures[value.name].value, value) for value in MEASURE_VALUES)
-        return (label, *numbers, "1")
-    cells = (cell(measures[value.name], value) for value in MEASURE_VALUES)
+    estimates = [(measures[value.name], value) for value in MEASURE_VALUES]
+    cells = (number(one.value, of) if drawn == 1 else cell(one, of) for one, of in estimates)
     return (label, *cells, str(drawn))
 
 

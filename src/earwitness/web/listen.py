@@ -188,6 +188,11 @@ async def send_state(request: Request) -> Response:
     return JSONResponse(await run_in_threadpool(current_state))
 
 
+async def _state_now(request: Request) -> dict[str, Any]:
+    """Return the current state of the listener as JSON."""
+    return await run_in_threadpool(lambda: state_json(find_state(request)))
+
+
 # --- Answers -------------------------------------------------------------------------------------
 
 
@@ -231,8 +236,7 @@ async def receive_answer(request: Request) -> Response:
         raise await run_in_threadpool(lambda: _page_not_open(find_state(request)))
 
     if outcome != AnswerOutcome.STORED or is_last:  # another tab may have changed the state
-        state_now = await run_in_threadpool(lambda: state_json(find_state(request)))
-        return JSONResponse({"status": outcome.value, "state": state_now})
+        return JSONResponse({"status": outcome.value, "state": await _state_now(request)})
     next_state = state.with_answer_to(page)  # the listener has just reached the next page
     site.store.extend_recent_visit(token, state.visit, next_state.visit.pages)
     level_is_known = "sounds" in content.page.view
@@ -276,8 +280,7 @@ async def _end_participation(request: Request, state: ListenerState, page: str) 
     store, digest, token = state.site.store, state.site.digest, state.listener.token
     is_out = await run_in_threadpool(store.screen_out, digest, token, page)
     status = INELIGIBLE_STATUS if is_out else AnswerOutcome.TAKEN.value
-    now = await run_in_threadpool(lambda: state_json(find_state(request)))
-    return JSONResponse({"status": status, "state": now})
+    return JSONResponse({"status": status, "state": await _state_now(request)})
 
 
 def _refuse_visitor(state: ListenerState) -> dict[str, Any]:
@@ -324,8 +327,7 @@ async def _take_place(
             site.note_once("open link: no free places left; a visitor was turned away")
         refused = {"state": state_json(replace(state, shut=outcome.value))}
         raise Refusal(409, outcome.value, "no place in this test", more=refused)
-    now = await run_in_threadpool(lambda: state_json(find_state(request)))
-    response = JSONResponse({"status": outcome.value, "state": now})
+    response = JSONResponse({"status": outcome.value, "state": await _state_now(request)})
     set_place_cookie(response, request, token, outside)
     return response
 
@@ -537,4 +539,4 @@ async def receive_withdrawal(request: Request) -> Response:
     if state.is_visitor:  # nothing is stored
         return JSONResponse(state_json(state) | {"page": None, "withdrawn": True})
     await run_in_threadpool(state.site.store.withdraw, state.site.digest, state.listener.token)
-    return JSONResponse(await run_in_threadpool(lambda: state_json(find_state(request))))
+    return JSONResponse(await _state_now(request))

@@ -56,10 +56,8 @@ async def send_asset(request: Request) -> Response:
     all_assets, name = load_assets(), str(request.path_params["name"])
     if request.path_params["digest"] != all_assets.digest or name not in all_assets.files:
         raise HTTPException(404)
-    content, headers = (
-        all_assets.files[name],
-        {"Cache-Control": CACHE_FOREVER, "Vary": "Accept-Encoding"},
-    )
+    content = all_assets.files[name]
+    headers = {"Cache-Control": CACHE_FOREVER, "Vary": "Accept-Encoding"}
     if "gzip" in request.headers.get("accept-encoding", ""):
         headers["Content-Encoding"] = "gzip"
     else:

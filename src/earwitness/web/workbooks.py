@@ -177,15 +177,11 @@ def _receipt_json(state: ListenerState, matched_answers: MatchedAnswers) -> dict
     ]
     filled = sum(any(one is not None for one in row.values.values()) for row in rows)
     plan = _rater_plan(state)
-    open_pages, caption_count = (
-        len(counted_trials(plan)) - len(matched_answers.pages),
-        count_captions(plan),
-    )
     return {
         "status": "stored",
         "rows": filled,
-        "all": caption_count,
-        "open": open_pages,
+        "all": count_captions(plan),
+        "open": len(counted_trials(plan)) - len(matched_answers.pages),
         "blank": blank,
         "ignored": ignored,
     }
