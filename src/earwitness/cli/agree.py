@@ -12,9 +12,11 @@ from earwitness.cli.output import (
     FILE_PATH,
     SEED_OPTION,
     OutputTarget,
+    list_option,
     option,
     progress_bar,
     split_study_file,
+    text_option,
     warnings_as_notes,
 )
 from earwitness.cli.study_analyse import (
@@ -47,67 +49,55 @@ DEFAULT_SETTINGS = AgreementSettings()
 @click.command("agree")
 @click.argument("scores", type=FILE_PATH)
 @click.argument("ratings", nargs=-1, type=FILE_PATH)
-@option("--with", "more", multiple=True, type=FILE, help="Scores of further metrics (repeatable).")
+@list_option("--with", "more", type=FILE, help="Scores of further metrics (repeatable).")
 @ANSWERS_DB_OPTION
-@option(
+@list_option(
     "--scale",
     "scales",
-    multiple=True,
     metavar="NAME[=LOW:HIGH]",
     help="Rating scale, with its range if needed (repeatable).  [default: all]",
 )
 @LOW_IS_GOOD_OPTION
-@option(
+@list_option(
     "--metric",
     "metrics",
-    multiple=True,
     metavar="COLUMN",
     help="Column of SCORES that is a metric (repeatable).  [default: all]",
 )
-@option(
-    "--low", multiple=True, metavar="COLUMN", help="Metric for which lower is better (repeatable)."
-)
-@option(
+@list_option("--low", metavar="COLUMN", help="Metric for which lower is better (repeatable).")
+@list_option(
     "--baseline",
     "baselines",
-    multiple=True,
     metavar="COLUMN",
     help="Column of SCORES that is a baseline, not a metric (repeatable).",
 )
 @option("--outputs", type=FILE, help="System outputs; adds their length as a baseline.")
-@option(
+@text_option(
     "--score-pattern",
-    default="",
     metavar="PATTERN",
     help=f"Pattern of sample names in SCORES, {PATTERN_EXAMPLE}",
 )
-@option("--score-sample", default="", metavar="COLUMN", help="Column of SCORES with sample names.")
-@option(
+@text_option("--score-sample", metavar="COLUMN", help="Column of SCORES with sample names.")
+@list_option(
     "--score-column",
     "score_columns",
-    multiple=True,
     metavar="NAME=COLUMN",
     help="Rename a column of SCORES (repeatable).",
 )
-@option(
+@text_option(
     "--pattern",
-    default="",
     metavar="PATTERN",
     help=f"Pattern of sample names in the ratings table, {PATTERN_EXAMPLE}",
 )
-@option(
-    "--sample", default="", metavar="COLUMN", help="Column of the ratings table with sample names."
-)
-@option(
+@text_option("--sample", metavar="COLUMN", help="Column of the ratings table with sample names.")
+@list_option(
     "--column",
     "columns",
-    multiple=True,
     metavar="NAME=COLUMN",
     help="Rename a column of the ratings table (repeatable).",
 )
-@option(
+@list_option(
     "--given",
-    multiple=True,
     metavar="NAME=VALUE",
     help="Constant for a column the ratings table lacks, e.g. scale=MOS (repeatable).",
 )
@@ -123,10 +113,9 @@ DEFAULT_SETTINGS = AgreementSettings()
     default=DEFAULT_SETTINGS.coefficient,
     help="Coefficient that ranks metrics.",
 )
-@option(
+@list_option(
     "--at",
     "levels",
-    multiple=True,
     choices=LEVELS,
     help="Level at which scores and ratings are compared (repeatable).  [default: system, item]",
 )
@@ -155,22 +144,19 @@ DEFAULT_SETTINGS = AgreementSettings()
     default=DEFAULT_SETTINGS.aggregate,
     help="Rating of an output: mean or median of its votes, or mean of votes normalized per rater.",
 )
-@option(
+@list_option(
     "--partial",
-    multiple=True,
     metavar="COLUMN",
     help="Column of SCORES to control for in partial correlations, or length of --outputs "
     "(repeatable).",
 )
-@option(
+@list_option(
     "--by",
-    multiple=True,
     metavar="FIELD",
     help="Report agreement by a field of items or raters, such as dataset or jury (repeatable).",
 )
-@option(
+@list_option(
     "--where",
-    multiple=True,
     metavar="CONDITION",
     help="Use items or raters for which a column fulfils CONDITION, such as accuracy>=0.9 "
     "(repeatable).",

@@ -22,6 +22,7 @@ from earwitness.cli.output import (
     check_results,
     check_seed,
     choice_option,
+    list_option,
     option,
     output_option,
     print_message,
@@ -81,9 +82,8 @@ class ColumnList(click.ParamType[tuple[str, ...]]):
 @audio_command.command("clips")
 @RECORDINGS_ARGUMENT
 @NEW_FOLDER_OPTION
-@option(
+@list_option(
     "--annotation",
-    multiple=True,
     type=FILE_PATH,
     help="File or folder with the times of speech (repeatable): CHiME JSON, RTTM, CTM, TextGrid, "
     "SRT, WebVTT, or CSV with recording, start and end.  [default: speech is detected]",
@@ -299,7 +299,7 @@ def select_command(table: Path, output: Path, review: Path | None, **options: An
     help='Paths in SOURCE, such as "{item}/{system}.wav".  '
     "[default: one subfolder per condition, or no subfolders]",
 )
-@option("--system", "systems", multiple=True, metavar="NAME", help="Condition to use (repeatable).")
+@list_option("--system", "systems", metavar="NAME", help="Condition to use (repeatable).")
 @option(
     "--rename",
     metavar="PATTERN",
@@ -352,10 +352,9 @@ def normalize_command(
     default="p835",
     help="Conditions to create: the twelve of P.835, low-pass anchors of MUSHRA, or MNRU.",
 )
-@option(
+@list_option(
     "--talker",
     "talkers",
-    multiple=True,
     metavar="NAME=FILE",
     help="Clip of a talker, such as f1=anna.wav (repeatable), instead of CLIPS.",
 )

@@ -22,6 +22,7 @@ from earwitness.cli.output import (
     address_options,
     cache_option,
     clock_options,
+    list_option,
     option,
     print_message,
     print_notes,
@@ -50,16 +51,14 @@ MAX_DAMAGES = 10  # that are printed
 
 @click.command("browse")
 @RECORDINGS_ARGUMENT
-@option(
+@list_option(
     "--labels",
-    multiple=True,
     type=FILE,
     help="Labels to show: Audacity, Raven or CSV with start, end and label (repeatable).",
 )
-@option(
+@list_option(
     "--skim",
     "skims",
-    multiple=True,
     type=FILE,
     help="Picks to show: JSON file written by earwitness skim (repeatable).",
 )

@@ -15,7 +15,14 @@ from earwitness.chapters.matching import TM_RULES
 from earwitness.chapters.presets import ItemAudio
 from earwitness.chunkseg import evaluate_batch, print_results
 from earwitness.chunkseg.metrics import time_warnings
-from earwitness.cli.output import check_results, choice_option, option, output_option, print_message
+from earwitness.cli.output import (
+    check_results,
+    choice_option,
+    flag_option,
+    option,
+    output_option,
+    print_message,
+)
 from earwitness.errors import EarwitnessWarning, InputError, file_problem
 from earwitness.io.atomic import AtomicFile
 from earwitness.io.source import RecordSource
@@ -36,13 +43,9 @@ from earwitness.io.source import RecordSource
     help="Forced aligner of transcripts without times. Without the weights of mms_fa, English is"
     " aligned by pocketsphinx. alqalign is not supported.",
 )
-@option(
-    "--force-alignment",
-    is_flag=True,
-    help="Align transcripts with the audio even if they have times.",
-)
-@option("--wer", is_flag=True, help="Compute word error rates; requires reference_transcript.")
-@option("--titles", is_flag=True, help="Compute title metrics; requires reference_titles.")
+@flag_option("--force-alignment", help="Align transcripts with the audio even if they have times.")
+@flag_option("--wer", help="Compute word error rates; requires reference_transcript.")
+@flag_option("--titles", help="Compute title metrics; requires reference_titles.")
 @option("--tolerance", default=5.0, help="Largest distance of matching titles in seconds.")
 @output_option("Output file (JSON).  [default: text to standard output]")
 @option("--num-bootstrap", default=100, help="Number of bootstrap draws.")
@@ -52,7 +55,7 @@ from earwitness.io.source import RecordSource
     default="start_end",
     help="Times of titles that must match: start (chunkseg 0.3.4) or start_end (0.4.0).",
 )
-@option("--exact", is_flag=True, help="Reproduce chunkseg also in the cases where it is wrong.")
+@flag_option("--exact", help="Reproduce chunkseg also in the cases where it is wrong.")
 def chunkseg_command(input: str, output: Path | None, **options: Any) -> None:
     """Score INPUT, a JSON Lines file, like the chunkseg package.
 

@@ -68,6 +68,21 @@ def choice_option(*names: str, choices: Sequence[str], help: str) -> CommandOpti
     return option(*names, choices=choices, default=choices[0], help=help)
 
 
+def text_option(*names: str, metavar: str, help: str) -> CommandOption:
+    """Return an option with a text, which is empty by default."""
+    return option(*names, default="", metavar=metavar, help=help)
+
+
+def flag_option(*names: str, help: str) -> CommandOption:
+    """Return an option without a value."""
+    return option(*names, is_flag=True, help=help)
+
+
+def list_option(*names: str, **settings: Any) -> CommandOption:
+    """Return an option that may be given several times."""
+    return option(*names, multiple=True, **settings)
+
+
 def output_option(text: str, **settings: Any) -> CommandOption:
     """Return the option of the output file, with its help."""
     return option("-o", "--output", **{"type": FILE, "help": text, **settings})
@@ -277,7 +292,7 @@ def check_seed(context: click.Context, option: click.Parameter, seed: int | None
 
 
 SEED_OPTION = option("--seed", default=0, callback=check_seed, help="Random seed.")
-QUIET_OPTION = option("--quiet", is_flag=True, help="Hide the progress bar.")
+QUIET_OPTION = flag_option("--quiet", help="Hide the progress bar.")
 SHOWN_OPTION = option(
     "--shown", metavar="ZONE", help="Time zone of displayed times.  [default: same as --zone]"
 )

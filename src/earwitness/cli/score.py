@@ -27,7 +27,9 @@ from earwitness.cli.output import (
     FILE,
     OutputTarget,
     TextTarget,
+    flag_option,
     format_option,
+    list_option,
     option,
     output_format,
     output_option,
@@ -194,15 +196,13 @@ SHOWN_SYSTEMS = 5  # in the note about gathered outputs
     metavar="FILE",
     help="CSV file with columns item and duration (in seconds); FILES are then references.",
 )
-@option(
+@flag_option(
     "--references",
-    is_flag=True,
     help="FILES are references that contain their durations (yt-dlp, TextGrid, JAMS).",
 )
 @option("--system", metavar="NAME", help="System name.  [default: folder of each file]")
-@option(
+@list_option(
     "--spoken",
-    multiple=True,
     type=EXISTING_PATH,
     help="Transcript for --metric sentences: subtitles, file of a recognizer, or folder "
     "(repeatable).",

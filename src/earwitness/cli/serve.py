@@ -17,10 +17,12 @@ from earwitness.cli.output import (
     Integer,
     address_options,
     choice_option,
+    list_option,
     option,
     print_message,
     print_notes,
     progress_bar,
+    text_option,
     warnings_as_notes,
 )
 from earwitness.errors import InputError, printable
@@ -61,15 +63,11 @@ OTHER_HOSTS_NOTE = (
 @STUDY_ARGUMENT
 @DB_OPTION
 @address_options(port=8000)
-@option(
-    "--root-path",
-    default="",
-    metavar="PATH",
-    help="Path under which a proxy serves the study, e.g. /test",
+@text_option(
+    "--root-path", metavar="PATH", help="Path under which a proxy serves the study, e.g. /test"
 )
-@option(
+@text_option(
     "--trust-proxy",
-    default="",
     metavar="IP,...",
     help="Proxy addresses whose X-Forwarded-* headers are trusted.",
 )
@@ -91,9 +89,8 @@ OTHER_HOSTS_NOTE = (
     choices=RESUME_POLICIES,
     help="When a listener returns mid-session: resume, restart the session, or block.",
 )
-@option(
+@text_option(
     "--clips",
-    default="",
     metavar="URL",
     help="Address of clips for links in workbooks, e.g. https://example.org/{file}",
 )
@@ -110,10 +107,9 @@ OTHER_HOSTS_NOTE = (
     help="Idle time of an unfinished listener at /join after which another person may take the"
     " place (0: never). Without a second answer, it is at most half an hour.",
 )
-@option(
+@list_option(
     "--allow-host",
     "hosts",
-    multiple=True,
     metavar="NAME,...",
     help="Host names at which /join may be opened, besides IP addresses and localhost"
     " (repeatable).",

@@ -25,6 +25,8 @@ from earwitness.cli.output import (
     check_seed,
     choice_option,
     clock_options,
+    flag_option,
+    list_option,
     note_on_interruption,
     option,
     output_option,
@@ -83,10 +85,9 @@ class ZList(click.ParamType[tuple[float, ...]]):
     default="0.5",
     help="Balance from 0 (follow the course of the day) to 1 (cover all kinds of sound).",
 )
-@option(
+@list_option(
     "--method",
     "methods",
-    multiple=True,
     choices=METHODS,
     help="Method that picks blocks (repeatable).  [default: pareto]",
 )
@@ -111,7 +112,7 @@ class ZList(click.ParamType[tuple[float, ...]]):
 @clock_options
 @SHOWN_OPTION
 @HOUR_GAP_OPTION
-@option("--by-day", is_flag=True, help="Make one skim per day, divided at midnight.")
+@flag_option("--by-day", help="Make one skim per day, divided at midnight.")
 @option(
     "--speech",
     choices=SPEECH_CHOICES,
@@ -124,7 +125,7 @@ class ZList(click.ParamType[tuple[float, ...]]):
     help="Speech detector: a Silero ONNX file, or cues. Default: the file of silero-vad if that "
     "package and onnxruntime are installed, else the classes of YAMNet as the embedder, else cues.",
 )
-@option("--sparse", is_flag=True, help="Analyse only 2 s of every 8 s, which is faster.")
+@flag_option("--sparse", help="Analyse only 2 s of every 8 s, which is faster.")
 @choice_option("--ending", choices=ENDINGS, help="File format of skims in a folder.")
 @option(
     "--bits",
@@ -132,19 +133,13 @@ class ZList(click.ParamType[tuple[float, ...]]):
     choices=[str(bits) for bits in BIT_DEPTHS],
     help="Bits per sample of FLAC and WAV files.",
 )
-@option(
+@flag_option(
     "--match-levels",
-    is_flag=True,
     help="Bring picks to their median level, by at most 12 dB and without clipping.",
 )
-@option(
-    "--without",
-    multiple=True,
-    choices=EXTRAS,
-    help="Additional file not to write (repeatable).",
-)
+@list_option("--without", choices=EXTRAS, help="Additional file not to write (repeatable).")
 @cache_option("cached features")
-@option("--again", is_flag=True, help="Recreate skims that already exist.")
+@flag_option("--again", help="Recreate skims that already exist.")
 @skip_option("Recordings and files")
 @READERS_OPTION
 @SEED_OPTION
@@ -225,7 +220,7 @@ def _written_lines(run: SkimRun, output: Path) -> Iterator[str]:
     type=FOLDER,
     help="Folder to create with a day and seven example skims for raters.",
 )
-@option("--show", is_flag=True, help="Print a preset, as a start for your own timetable.")
+@flag_option("--show", help="Print a preset, as a start for your own timetable.")
 @option(
     "--seed", type=int, callback=check_seed, help="Random seed.  [default: seed of the timetable]"
 )

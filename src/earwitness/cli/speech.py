@@ -34,6 +34,7 @@ from earwitness.cli.output import (
     print_notes,
     progress_bar,
     skip_option,
+    text_option,
     warnings_as_notes,
 )
 from earwitness.core import Progress
@@ -313,7 +314,7 @@ def _is_transcript(path: Path, text: str) -> bool:
     help="Recognizer: pocketsphinx (English, offline), or the folder of a faster-whisper or "
     "Hugging Face model.",
 )
-@option("--language", default="", metavar="CODE", help="Language, for models of several languages.")
+@text_option("--language", metavar="CODE", help="Language, for models of several languages.")
 @option(
     "--n-best",
     type=click.IntRange(0),

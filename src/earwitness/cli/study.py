@@ -24,11 +24,13 @@ from earwitness.cli.output import (
     TextTarget,
     add_options,
     format_option,
+    list_option,
     option,
     output_format,
     print_message,
     print_notes,
     progress_bar,
+    text_option,
     warnings_as_notes,
 )
 from earwitness.cli.study_analyse import (
@@ -58,40 +60,35 @@ from earwitness.studies.trials import KINDS
 
 @click.command("power")
 @STUDY_ARGUMENT
-@option(
+@list_option(
     "--pilot",
-    multiple=True,
     type=FILE,
     help="Answers or table of ratings, of this or an earlier study, to estimate variances from "
     "(repeatable).",
 )
 @option("--pilot-study", type=FILE, help="Study file of the pilot's answers.  [default: STUDY]")
-@option(
+@text_option(
     "--pilot-scale",
-    default="",
     metavar="NAME[=LOW:HIGH]",
     help="Scale of the pilot, e.g. MOS or MOS=1:5.  [default: same name, else the only scale]",
 )
 @table_options
-@option(
+@list_option(
     "--sd",
     "components",
-    multiple=True,
     metavar="NAME=POINTS",
     help="Standard deviation in points of the scale, e.g. residual=0.7 (repeatable). Names: "
     f"{', '.join(COMPONENT_NAMES)}.  [default: typical values]",
 )
-@option("--scale", default="", metavar="NAME", help="Scale.  [default: first scale of the study]")
-@option(
+@text_option("--scale", metavar="NAME", help="Scale.  [default: first scale of the study]")
+@list_option(
     "--difference",
     "differences",
-    multiple=True,
     type=float,
     help="Difference between systems in points of the scale (repeatable).",
 )
-@option(
+@list_option(
     "--listeners",
-    multiple=True,
     type=int,
     help="Number of listeners (repeatable).  [default: 0.5 to 3 times the planned number]",
 )
@@ -161,10 +158,9 @@ population_options = add_options(
 @NEW_FOLDER_OPTION
 @SEED_OPTION
 @option("--careless", default=0, help="Number of listeners who answer at random.")
-@option(
+@list_option(
     "--quality",
     "qualities",
-    multiple=True,
     metavar="SYSTEM[:SCALE]=Q",
     help="True quality from 0 to 1, per system or per system and scale (repeatable).  [default: "
     "evenly spaced, last system best]",

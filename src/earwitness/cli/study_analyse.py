@@ -28,11 +28,14 @@ from earwitness.cli.output import (
     OutputTarget,
     add_options,
     choice_option,
+    flag_option,
     format_option,
+    list_option,
     option,
     print_message,
     progress_bar,
     split_study_file,
+    text_option,
     warnings_as_notes,
 )
 from earwitness.errors import UsageError, nearest
@@ -42,10 +45,9 @@ from earwitness.ratings.rubric import BUILT_IN_RUBRICS
 from earwitness.ratings.rubric_totals import BLANK_POLICIES, FAULT_POLICIES
 from earwitness.studies.analyse import results_write, study_analyse
 
-SCREEN_OPTION = option(
+SCREEN_OPTION = list_option(
     "--screen",
     "screening",
-    multiple=True,
     choices=[*SCREENS, *PRESETS, "none"],
     help="Screening rule with its default limits, or none (repeatable).  [default: as planned]",
 )
@@ -56,22 +58,19 @@ BY_HELP = (
 RUBRIC_HELP = (
     f"Rubric of the captions: {', '.join(BUILT_IN_RUBRICS)}, or none.  [default: from the columns]"
 )
-REFERENCE_OPTION = option(
+REFERENCE_OPTION = text_option(
     "--reference",
-    default="",
     metavar="NAME",
     help="System that is the hidden reference.  [default: from the study]",
 )
-ANCHOR_OPTION = option(
+ANCHOR_OPTION = list_option(
     "--anchor",
-    multiple=True,
     metavar="[SCALE=]NAME",
     help="System that is an anchor, on all scales or on one (repeatable).  "
     "[default: from the study]",
 )
-LOW_IS_GOOD_OPTION = option(
+LOW_IS_GOOD_OPTION = list_option(
     "--low-is-good",
-    multiple=True,
     metavar="SCALE",
     help="Rating scale where lower is better, such as annoyance (repeatable).",
 )
@@ -96,7 +95,7 @@ report_options = add_options(
         help="Confidence intervals in the table for a paper.  [default: brackets]",
     ),
     OUTPUT_OPTION,
-    option("--title", default="", metavar="TEXT", help="Title of the report."),
+    text_option("--title", metavar="TEXT", help="Title of the report."),
     option("--figures", type=FOLDER, help=FIGURES_HELP),
 )
 
@@ -110,28 +109,21 @@ LAYOUT_OPTION = choice_option(
 FAULTS_OPTION = choice_option("--faults", choices=FAULT_POLICIES, help=FAULTS_HELP)
 # of commands that read tables of ratings
 table_options = add_options(
-    option(
-        "--pattern",
-        default="",
-        metavar="PATTERN",
-        help=f"Pattern of sample names, {PATTERN_EXAMPLE}",
-    ),
-    option("--sample", default="", metavar="COLUMN", help="Column with sample names."),
-    option(
+    text_option("--pattern", metavar="PATTERN", help=f"Pattern of sample names, {PATTERN_EXAMPLE}"),
+    text_option("--sample", metavar="COLUMN", help="Column with sample names."),
+    list_option(
         "--column",
         "columns",
-        multiple=True,
         metavar="NAME=COLUMN",
         help="Rename a column of the table, e.g. listener=worker (repeatable).",
     ),
-    option(
+    list_option(
         "--given",
-        multiple=True,
         metavar="NAME=VALUE",
         help="Constant for a column the table lacks, e.g. scale=MOS (repeatable).",
     ),
     LAYOUT_OPTION,
-    option("--rubric", default="", metavar="NAME", help=RUBRIC_HELP),
+    text_option("--rubric", metavar="NAME", help=RUBRIC_HELP),
     FAULTS_OPTION,
 )
 
@@ -153,17 +145,15 @@ def pop_table_options(options: dict[str, Any]) -> TableOptions:
 @click.argument("files", nargs=-1, type=FILE_PATH, required=True)
 @ANSWERS_DB_OPTION
 @table_options
-@option(
+@list_option(
     "--scale",
     "scales",
-    multiple=True,
     metavar="NAME=LOW:HIGH",
     help="Range of a scale, e.g. MOS=1:5 (repeatable).",
 )
 @LOW_IS_GOOD_OPTION
-@option(
+@flag_option(
     "--means",
-    is_flag=True,
     help="Read means over raters, one row per item and system, and compare systems over items. The "
     "number of raters is in a column raters or n, or set with --given raters=N.",
 )
@@ -197,18 +187,16 @@ def pop_table_options(options: dict[str, Any]) -> TableOptions:
     help="Test of pairs of systems; wilcoxon: by ranks, with a Friedman test of all systems.  "
     "[default: as planned, else t]",
 )
-@option(
+@list_option(
     "--contrast",
     "contrasts",
-    multiple=True,
     metavar="A:B",
     help="Pair of systems to compare (repeatable).  [default: as planned, else all pairs]",
 )
-@option("--by", multiple=True, metavar="FIELD", help=BY_HELP)
-@option(
+@list_option("--by", metavar="FIELD", help=BY_HELP)
+@list_option(
     "--margin",
     "margins",
-    multiple=True,
     metavar="SCALE=FLOAT",
     help="Equivalence margin in points of a scale (repeatable).",
 )

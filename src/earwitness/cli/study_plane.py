@@ -19,6 +19,8 @@ from earwitness.cli.output import (
     Integer,
     cache_option,
     clock_options,
+    flag_option,
+    list_option,
     option,
     output_option,
     print_message,
@@ -43,10 +45,9 @@ from earwitness.studies.plane_study import (
 @click.command("plane")
 @RECORDINGS_ARGUMENT
 @output_option("Folder of the study.", required=True, type=FOLDER)
-@option(
+@list_option(
     "--method",
     "methods",
-    multiple=True,
     choices=[name for name in METHODS if name != MANUAL_METHOD],
     help=f"Method that picks blocks (repeatable).  [default: {', '.join(PLANE_METHODS)}]",
 )
@@ -63,17 +64,15 @@ from earwitness.studies.plane_study import (
     help="Practice folder: of earwitness soundscape, or with a recording and skims.  "
     "[default: a new one in the study's folder]",
 )
-@option("--no-practice", is_flag=True, help="Make a study without examples and practice.")
+@flag_option("--no-practice", help="Make a study without examples and practice.")
 @option(
     "--table",
     type=FILE,
     help="Table of skims in folders: folder, file or number, system (or method and z); for "
     "practice also tc, sd and reason.",
 )
-@option(
-    "--retest",
-    is_flag=True,
-    help="Let each expert evaluate one of the recordings again, in a last session.",
+@flag_option(
+    "--retest", help="Let each expert evaluate one of the recordings again, in a last session."
 )
 @option("--listeners", type=Integer(1), default=8, help="Planned number of experts.")
 @option("--language", choices=LANGUAGES, default="en", help="Language.")

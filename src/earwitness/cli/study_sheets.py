@@ -14,6 +14,7 @@ from earwitness.cli.output import (
     FOLDER,
     STUDY_ARGUMENT,
     check_results,
+    flag_option,
     option,
     output_option,
     print_message,
@@ -60,7 +61,7 @@ def sheets_command(
 @click.argument("files", nargs=-1, required=True, type=FILE_PATH)
 @DB_OPTION
 @output_option("File for answers (JSON Lines), or - for standard output, instead of a database.")
-@option("--replace", is_flag=True, help="Also replace answers given in a browser.")
+@flag_option("--replace", help="Also replace answers given in a browser.")
 def enter_command(
     study: Path, files: tuple[Path, ...], db: str | None, output: Path | None, replace: bool
 ) -> None:

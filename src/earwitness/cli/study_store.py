@@ -20,11 +20,13 @@ from earwitness.cli.output import (
     STUDY_ARGUMENT,
     FileName,
     TextTarget,
+    flag_option,
     format_option,
     option,
     output_format,
     output_option,
     print_message,
+    text_option,
     warnings_as_notes,
 )
 from earwitness.errors import UsageError, printable
@@ -40,9 +42,7 @@ TO_OPTION = format_option(TABLE_FORMATS)
 @click.command("links")
 @STUDY_ARGUMENT
 @DB_OPTION
-@option(
-    "--base", default="", metavar="URL", help="Start of the links, e.g. https://listen.example.org"
-)
+@text_option("--base", metavar="URL", help="Start of the links, e.g. https://listen.example.org")
 @option(
     "--first",
     type=click.IntRange(1),
@@ -129,15 +129,11 @@ def status_command(study: Path, db: str | None, to: str | None, output: Path | N
 @STUDY_ARGUMENT
 @DB_OPTION
 @OUTPUT_OPTION
-@option(
-    "--all",
-    "everything",
-    is_flag=True,
-    help="Export all records of the study, including events and corrections.",
+@flag_option(
+    "--all", "everything", help="Export all records of the study, including events and corrections."
 )
-@option(
+@flag_option(
     "--positions",
-    is_flag=True,
     help="Export a CSV table of positions on the TC/SD plane: number, system, TC, SD, comment.",
 )
 def export_command(

@@ -22,11 +22,13 @@ from earwitness.cli.output import (
     STUDY_ARGUMENT,
     check_results,
     choice_option,
+    flag_option,
     option,
     output_option,
     print_message,
     print_notes,
     split_study_file,
+    text_option,
     warnings_as_notes,
 )
 from earwitness.errors import UsageError, printable
@@ -59,9 +61,8 @@ STUDY_OPTIONS = ("key", "blank", "rubric_name")  # only without a study file
     metavar="FOLDER",
     help="Folder with the clips for workbooks with local links; '' for no such workbooks.",
 )
-@option(
+@text_option(
     "--web",
-    default="",
     metavar="URL",
     help="Address of the clips for workbooks with web links, e.g. https://example.org/{file}",
 )
@@ -71,11 +72,8 @@ STUDY_OPTIONS = ("key", "blank", "rubric_name")  # only without a study file
     metavar="PATTERN",
     help="Pattern of the workbooks' file names.",
 )
-@option(
-    "--listeners",
-    default="",
-    metavar="RANGES",
-    help="Numbers of listeners, e.g. 1-16,20.  [default: all]",
+@text_option(
+    "--listeners", metavar="RANGES", help="Numbers of listeners, e.g. 1-16,20.  [default: all]"
 )
 def export_xlsx_command(study: Path, output: Path, **how: str) -> None:
     """Write a workbook for each rater of a caption study.
@@ -102,7 +100,7 @@ def export_xlsx_command(study: Path, output: Path, **how: str) -> None:
     metavar="FILE|URL",
     help="Database for answers (SQLite file or postgresql://...); requires a study file.",
 )
-@option("--replace", is_flag=True, help="Also replace answers given in a browser.")
+@flag_option("--replace", help="Also replace answers given in a browser.")
 @option(
     "--key",
     type=FILE,

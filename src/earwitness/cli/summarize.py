@@ -23,12 +23,14 @@ from earwitness.cli.output import (
     cache_option,
     check_results,
     choice_option,
+    list_option,
     note_on_interruption,
     option,
     output_option,
     print_message,
     print_notes,
     progress_bar,
+    text_option,
     warnings_as_notes,
 )
 from earwitness.errors import UsageError
@@ -67,16 +69,13 @@ SPEECH_ENDINGS = (".ctm", ".srt", ".vtt", ".textgrid", ".json", ".jsonl", ".tsv"
 
 
 MODEL_OPTIONS = (
-    option(
+    text_option(
         "--lm",
-        default="",
         metavar="NAME|FILE",
         help="Language model: pocketsphinx (English), an ARPA file, or none.  "
         "[default: pocketsphinx for English, else none]",
     ),
-    option(
-        "--grammar", default="", metavar="FILE", help="Grammar from train-grammar.  [default: none]"
-    ),
+    text_option("--grammar", metavar="FILE", help="Grammar from train-grammar.  [default: none]"),
     option(
         "--language",
         default="en",
@@ -89,9 +88,8 @@ MODEL_OPTIONS = (
         help="Rule for topic words (tagger: Japanese only).",
     ),
 )
-WHERE_OPTION = option(
+WHERE_OPTION = list_option(
     "--where",
-    multiple=True,
     metavar="CONDITION",
     help="Use only items for which a condition on meta holds, such as kind=news (repeatable).",
 )
@@ -129,10 +127,9 @@ TOKENIZE_OPTION = option(
     metavar="FILE",
     help="Audio of a transcript with word times, for --spoken and --page.",
 )
-@option(
+@list_option(
     "--weight",
     "weights",
-    multiple=True,
     metavar="SCORE=λ",
     help="Weight of L (linguistic), I (significance), C (confidence) or T (concatenation); "
     "0 switches it off (repeatable).  [default: L=1, I=1, C=1, T=2]",
