@@ -107,9 +107,8 @@ class SpeechOutputs:
         if self._folder is not None and self._folder.exists() and not self._folder.is_dir():
             raise UsageError(f"{self._folder} is a file — give a folder for several files")
         file = None if self._folder is not None else output
-        endings = FORMAT_OF_ENDING
         self._form = to or (
-            DEFAULT_FORMAT if file is None else output_format(file, FORMATS, endings)
+            DEFAULT_FORMAT if file is None else output_format(file, FORMATS, FORMAT_OF_ENDING)
         )
         names = (*audio, *texts)
         self._target = TextTarget(file, names) if self._folder is None else None
@@ -142,13 +141,17 @@ class SpeechResult(NamedTuple):
 
 def process_files(
     paths: Sequence[Path],
-    outputs: SpeechOutputs,
     work: Callable[[Path, Progress], SpeechResult],
+    texts: Sequence[Path] = (),
     *,
-    skips: bool,
+    several: bool,
+    output: Path | None,
+    to: str | None,
+    on_error: str,
     quiet: bool,
 ) -> None:
     """Process audio files one after another; write each result when it is finished."""
+    outputs = SpeechOutputs(output, to, paths, texts, several=several)
     skipped, failed = list[Problem](), 0
     for path in paths:
         try:
@@ -160,7 +163,7 @@ def process_files(
                 result = work(path, progress)
             outputs.write(path, result.transcript, result.more)
         except EarwitnessError as error:
-            if not skips:
+            if on_error != "skip":
                 raise
             if isinstance(error, InputError):
                 skipped += error.problems
@@ -209,12 +212,9 @@ def align_command(
     aligner: str | None,
     language: str,
     preset: str | None,
-    output: Path | None,
-    to: str | None,
     cache: Path | None,
-    on_error: str,
     jobs: int,
-    quiet: bool,
+    **how: Any,
 ) -> None:
     """Find when the words of a text are spoken (forced alignment).
 
@@ -230,8 +230,7 @@ def align_command(
     from earwitness.speech.align import align, find_aligner
 
     chosen = find_aligner(aligner or "", language, cache=cache, map_=choose_map(jobs))
-    pairs = dict(pair_files(audio, text, skips=on_error == "skip"))
-    outputs = SpeechOutputs(output, to, [*pairs], [*pairs.values()], several=audio.is_dir())
+    pairs = dict(pair_files(audio, text, skips=how["on_error"] == "skip"))
 
     def work(path: Path, progress: Progress) -> SpeechResult:
         spoken = read_text(pairs[path], preset, path.stem)
@@ -241,7 +240,7 @@ def align_command(
         note = f"{path}: {total - unsure:,} of {total:,} words were recognized at their place"
         return SpeechResult(transcript, {}, [note])
 
-    process_files(list(pairs), outputs, work, skips=on_error == "skip", quiet=quiet)
+    process_files([*pairs], work, [*pairs.values()], several=audio.is_dir(), **how)
 
 
 def pair_files(audio: Path, text: Path, *, skips: bool) -> Iterator[tuple[Path, Path]]:
@@ -333,12 +332,9 @@ def transcribe_command(
     language: str,
     n_best: int,
     vad: bool | None,
-    output: Path | None,
-    to: str | None,
     cache: Path | None,
-    on_error: str,
     jobs: int,
-    quiet: bool,
+    **how: Any,
 ) -> None:
     """Recognize speech: words with times and confidences.
 
@@ -353,7 +349,6 @@ def transcribe_command(
     chosen = find_recognizer(recognizer, language=language, n_best=n_best)
     paths = list_audio(audio)
     several = len(audio) > 1 or audio[0].is_dir()
-    outputs = SpeechOutputs(output, to, paths, several=several)
 
     def work(path: Path, progress: Progress) -> SpeechResult:
         found = transcribe(
@@ -371,4 +366,4 @@ def transcribe_command(
         ]
         return SpeechResult(found.transcript, {"windows": windows} if n_best else {}, found.notes)
 
-    process_files(paths, outputs, work, skips=on_error == "skip", quiet=quiet)
+    process_files(paths, work, several=several, **how)
