@@ -210,7 +210,9 @@ def references_command(
     sizes = {name: options.pop(name) for name in SIMULATOR_SIZES}
     summarizer = {name: options.pop(name.replace("-", "_")) for name in SUMMARIZER_OPTIONS}
     if make_systems and not simulate:
-        outputs, references = shift_files(outputs, references)
+        if references is not None:
+            raise UsageError("--make-systems makes the outputs — give REFERENCES alone")
+        outputs, references = None, outputs
     answers = [*reading_answers, *filter(None, [words_answers])]
     inputs = [outputs, references, *judgements, *answers]
     models = [summarizer[name] for name in ("lm", "grammar", "weights-file")]
@@ -269,13 +271,6 @@ def simulated_inputs(
         "human": study.human,
         "simulated": study.description,
     }
-
-
-def shift_files(first: str | None, second: str | None) -> tuple[None, str | None]:
-    """Return the files of a command without OUTPUTS, whose first file is REFERENCES."""
-    if second is not None:
-        raise UsageError("--make-systems makes the outputs — give REFERENCES alone")
-    return None, first
 
 
 def check_summarizer_options(

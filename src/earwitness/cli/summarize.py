@@ -249,7 +249,10 @@ def summarize_command(
         }
         heard = None if sound is None else render_sound(made, sound, required=spoken is not None)
         if page is not None:
-            written[page] = [make_page(made, heard, language)]
+            from earwitness.summaries.methods.page import summary_page
+
+            shown = find_language(language)
+            written[page] = [summary_page(made, heard, title=made.name, language=shown)]
         if spoken is not None and heard is not None:
             from earwitness.summaries.methods.passages import write_spoken_summary
 
@@ -300,13 +303,6 @@ def render_sound(speech: SummarizedSpeech, audio: Path, *, required: bool) -> Sp
         print_message("note: words have no times, so the page has no sound")
         return None
     return render_summary(audio, find_passages(speech, read_seconds(audio)))
-
-
-def make_page(speech: SummarizedSpeech, sound: SpokenSummary | None, language: str) -> str:
-    """Return the page."""
-    from earwitness.summaries.methods.page import summary_page
-
-    return summary_page(speech, sound, title=speech.name, language=find_language(language))
 
 
 def read_source(

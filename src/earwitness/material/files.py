@@ -118,7 +118,7 @@ def _find_places(
             folders += bool(found)
             notes += ignored
         else:
-            found = sound_files([child])[0] if _is_sound(child) else ()
+            found = sound_files([child])[0] if child.suffix.lower() in SOUND_ENDINGS else ()
             direct += bool(found)
         for path in found:
             relative = PurePosixPath(path.relative_to(source).as_posix())
@@ -146,10 +146,6 @@ def _split_references(places: list[_Place]) -> list[_Place]:
         place._replace(system=system, item=item)
         for place, (system, item) in zip(places, named, strict=True)
     ]
-
-
-def _is_sound(path: Path) -> bool:
-    return path.suffix.lower() in SOUND_ENDINGS
 
 
 def _plain(text: str) -> str:

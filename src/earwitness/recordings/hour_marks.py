@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from earwitness.errors import UsageError
 from earwitness.recordings.cut import read_recording
-from earwitness.recordings.types import Damage, Recording, Stretch
+from earwitness.recordings.types import Recording, Stretch
 
 # --- Spacing of hour marks -----------------------------------------------------------------------
 
@@ -212,7 +212,10 @@ def remove_marks(recording: Recording, marks: Sequence[Silence], *, gap: float =
         recording,
         stretches=tuple(stretches),
         seconds=max((stretch.end for stretch in stretches), default=total),
-        damages=tuple(_move_damage(damage, marks) for damage in recording.damages),
+        damages=tuple(
+            replace(damage, start=damage.start - _mark_seconds_before(damage.start, marks))
+            for damage in recording.damages
+        ),
     )
 
 
@@ -233,10 +236,6 @@ def _mark_seconds_before(time: float, marks: Sequence[Silence]) -> float:
     count = bisect_right(marks, (time, time))
     total = sum(one.end - one.start for one in marks[:count])
     return total - max(0.0, marks[count - 1].end - time) if count else total
-
-
-def _move_damage(damage: Damage, marks: Sequence[Silence]) -> Damage:
-    return replace(damage, start=damage.start - _mark_seconds_before(damage.start, marks))
 
 
 # --- Hour marks from few reads -------------------------------------------------------------------

@@ -165,18 +165,13 @@ def open_recording(
     header_notes = [
         f"{path}: {facts.note}"
         for path, facts, _ in headers
-        if facts and _is_misleading_header(facts)
+        if facts and facts.note and not facts.short  # wrong, although no audio is lost
     ]
     name = name or paths[0].stem
     seconds = max(one.end for one in stretches)
     notes = (*notes, *clock.notes, *header_notes, *layout_notes)
     recording = Recording(name, stretches, seconds, rate, channels, began, damages, notes)
     return remove_hour_marks(recording, hour_gap) if hour_gap else recording
-
-
-def _is_misleading_header(facts: Facts) -> bool:
-    """Whether the header is wrong although no audio is lost."""
-    return bool(facts.note) and not facts.short
 
 
 def _read_headers(files: Sequence[Path], progress: Progress) -> list[FileHeader]:

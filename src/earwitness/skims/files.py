@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -107,13 +108,11 @@ def _result_fields(result: SkimResult, notes: Sequence[str]) -> dict[str, Any]:
         "signature": result.signature,
         "method": result.method,
         "z": result.z,
-        "measures": {name: _number_or_none(value) for name, value in result.measures.items()},
+        "measures": {
+            name: None if isnan(value) else value for name, value in result.measures.items()
+        },
         "notes": list(notes),
     }
-
-
-def _number_or_none(value: float) -> float | None:
-    return value if value == value else None
 
 
 def _make_view(
@@ -206,13 +205,11 @@ def _recording_record(
     if options.by_day and options.shown and whole.began:  # midnight in the displayed time zone
         start, zone = whole.began.isoformat(), options.shown
     source = whole if start or options.hour_gap else recording
-    paths = dict.fromkeys(_relative_path(stretch.path, folder) for stretch in source.stretches)
+    place = folder.resolve()
+    files = dict.fromkeys(Path(stretch.path).resolve() for stretch in source.stretches)
+    paths = [Path(os.path.relpath(file, place)).as_posix() for file in files]
     clock = {"start": start, "zone": zone, "hour_gap": options.hour_gap}
     if options.by_day and recording.began is not None:
         clock["day"] = f"{recording.began:%Y-%m-%d}"
-    record: dict[str, Any] = {"item": recording.name, "recording": list(paths)}
+    record: dict[str, Any] = {"item": recording.name, "recording": paths}
     return record | {name: value for name, value in clock.items() if value}
-
-
-def _relative_path(path: str, folder: Path) -> str:
-    return Path(os.path.relpath(Path(path).resolve(), folder.resolve())).as_posix()

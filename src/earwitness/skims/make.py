@@ -168,11 +168,6 @@ class SkimMaker:
     spoken: SpeechBlocks | None = None
     cache: Cache | None = None
 
-    def make_skims(self) -> Iterator[SkimResult]:
-        """Yield all requested skims."""
-        for method, z in self.options.method_and_z_pairs:
-            yield self.make_skim(method, z)
-
     def make_skim(self, method: str, z: float | None) -> SkimResult:
         """Return one skim."""
         picks, terms, notes = (

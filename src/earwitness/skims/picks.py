@@ -127,7 +127,9 @@ def picks_labels(recording: Recording, skim: Skim, where: TimeBase = "skim") -> 
         start, end = _row_span(row, where)
         turned = " (backwards)" if row.pick.turned else ""
         named = f"  {' '.join(row.pick.class_names.split())}" if row.pick.classes else ""
-        text = f"{row.number}  {_format_row_time(row)}{turned}{named}"
+        # the time of day, or the time from the start of the recording if it is unknown
+        time = row.time[11:19] or f"{row.pick.start:.1f} s"
+        text = f"{row.number}  {time}{turned}{named}"
         lines.append(f"{start:.6f}\t{end:.6f}\t{text}\n")
     return "".join(lines)
 
@@ -207,11 +209,6 @@ def _damage_fields(damage: Damage) -> dict[str, Any]:
 def _row_span(row: PickRow, where: TimeBase) -> tuple[float, float]:
     start = row.heard if where == "skim" else row.joined
     return start, start + row.pick.seconds
-
-
-def _format_row_time(row: PickRow) -> str:
-    """Return the time of day, or seconds after the start of the recording if it is unknown."""
-    return row.time[11:19] or f"{row.pick.start:.1f} s"
 
 
 def _plain_cell(value: object) -> object:

@@ -352,7 +352,7 @@ def _read_picks(content: SkimContent) -> list[Pick]:
 
 def _find_pick_fault(pick: Pick, reference: SkimReference) -> str:
     """Return what is wrong with the time of a pick, or an empty string."""
-    length = reference.length if isinstance(reference, Day) else reference.recording.seconds
+    length = _reference_seconds(reference)
     if pick.start < 0 or pick.start >= length:
         return f"{pick.start:g} s is outside the recording, which lasts {length:g} s"
     if isinstance(reference, Day) or reference.hour_gap:  # positions of silences are not known yet

@@ -219,7 +219,8 @@ def skim(
         with run.skipping(recording.name):
             run.make(recording, RecordingProgress(progress, before, recording.seconds, total))
         before += recording.seconds
-    run.refuse_nothing()
+    if not run.skims:
+        raise InputError(run.skipped, done="skimmed")
     return run.result()
 
 
@@ -272,15 +273,13 @@ class _Run:
             del self.skims[made:]
             self.skipped += _list_problems(error, name)
 
-    def refuse_nothing(self) -> None:
-        """Refuse a run in which every recording was skipped."""
-        if not self.skims:
-            raise InputError(self.skipped, done="skimmed")
-
     def open_path(self, path: Path) -> list[Recording]:
         """Return the recording of an argument, or its days."""
         whole = self._open_files([path], path)
-        self.notes += [_name_note(note, whole.name, path) for note in whole.notes]
+        self.notes += [
+            note if note.startswith(f"{path}: ") else f"{whole.name}: {note}"
+            for note in whole.notes
+        ]
         recordings = split_days(whole) if self.options.by_day else [whole]
         self.wholes |= {recording.name: whole for recording in recordings}
         return recordings
@@ -341,7 +340,7 @@ class _Run:
             speech_progress = shares.part(1, 2)
             spoken = find_speech(real, blocks, self.cache, options.speech_model, speech_progress)
         maker = SkimMaker(real, blocks, options, sound, spoken, self.cache)
-        results = tuple(maker.make_skims())
+        results = tuple(maker.make_skim(method, z) for method, z in options.method_and_z_pairs)
         self.skims += results
         for count in dict.fromkeys(len(result.skim.picks) for result in results):
             for name, estimates in maker.estimate_baselines(count).items():
@@ -410,11 +409,6 @@ class _Run:
     def _add_notes(self, real: Recording, earlier_notes: tuple[str, ...]) -> None:
         self.notes += [f"{real.name}: {note}" for note in real.notes if note not in earlier_notes]
         self.notes += [_damage_note(damage, real) for damage in real.damages]
-
-
-def _name_note(note: str, name: str, path: Path) -> str:
-    """Return a note, prefixed with its recording unless it already names the path."""
-    return note if note.startswith(f"{path}: ") else f"{name}: {note}"
 
 
 def _list_problems(error: EarwitnessError, name: str) -> Sequence[Problem]:

@@ -504,7 +504,8 @@ def make_site(
     listeners, plan = [plan.listener for plan in design.plans], design.study
     if settings.open > len(listeners):
         raise UsageError(f"{settings.open} open places, but only {len(listeners)} listeners")
-    if any(name and not name.lower().endswith(WAV_SUFFIX) for name in _list_file_names(plan)):
+    names = [plan.files, *(name for clip in plan.material for name in clip.files.values())]
+    if any(name and not name.lower().endswith(WAV_SUFFIX) for name in names):
         sound_library()  # raises an error if it is not installed
     store.add_study(plan.digest, plan.title)
     store.add_listeners(plan.digest, listeners[len(listeners) - settings.open :], open=True)
@@ -575,11 +576,6 @@ def served_site(request: Request) -> Site:
     """Return the served study."""
     site: Site = request.app.state.site
     return site
-
-
-def _list_file_names(study: Study) -> list[str]:
-    """Return the file name pattern and the file names in the table of clips."""
-    return [study.files, *(name for clip in study.material for name in clip.files.values())]
 
 
 def _print_note(text: str) -> None:

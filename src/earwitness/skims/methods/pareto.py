@@ -257,7 +257,9 @@ def make_archive(day: Day, plan: SkimPlan) -> SkimArchive:
     _sweep_weights(pool, np.searchsorted(pool.rows, low), TERM_WEIGHTS, skim_terms)
     if len(high) == len(low):  # otherwise greedy selection ran out of periods
         _sweep_weights(pool, np.searchsorted(pool.rows, high), TERM_WEIGHTS[::-1], skim_terms)
-    return find_hull({_rows_of_day(pool, taken): terms for taken, terms in skim_terms.items()})
+    return find_hull(
+        {tuple(pool.rows[list(taken)].tolist()): terms for taken, terms in skim_terms.items()}
+    )
 
 
 def _sweep_weights(
@@ -268,11 +270,6 @@ def _sweep_weights(
     _add_terms(pool, taken, skim_terms)
     for weight in weights:
         taken = _exchange_picks(pool, taken, weight, skim_terms)
-
-
-def _rows_of_day(pool: BlockPool, taken: tuple[int, ...]) -> tuple[int, ...]:
-    """Return rows of the day for pool indices."""
-    return tuple(pool.rows[list(taken)].tolist())
 
 
 def _add_terms(pool: BlockPool, taken: Ints, skim_terms: SkimTerms) -> None:
