@@ -58,7 +58,7 @@ def client(folder: Path) -> Iterator[TestClient]:
 def item_of(client: TestClient, listener: int, page: str) -> str:
     """The item of a page, which no browser is told."""
     sequence = site_of(client).page_sequence(listener)
-    trial = sequence.pages[sequence.places[page]].trial
+    trial = sequence.content(sequence.places[page]).page.trial
     return "" if trial is None else trial.item
 
 

@@ -42,10 +42,10 @@ def test_a_page_alone_is_the_same_as_among_all(folder: Path, kind: str) -> None:
             return ""
 
         sequence, expected = sequences(plan.listener), list(pages(design.study, plan, address))
-        assert list(sequence.pages) == expected
-        assert sequence.pages[1:3] == expected[1:3]
-        assert sequence.pages[-1] == expected[-1]
-        assert [file for names in sequence.sounds.values() for file in names] == files
+        names = sequence.outline.names
+        assert [sequence.content(place).page for place in range(len(names))] == expected
+        assert [file for name in names for file in sequence.files(name)] == files
+        assert sequence.files("no page") == ()
         trials = [n for n, page in enumerate(expected) if page.trial is not None]
         for place in range(len(expected)):
             following = [n for n in trials if n > place]
@@ -58,7 +58,7 @@ def test_listeners_share_what_is_equal(folder: Path) -> None:
     sequences = PageSequences(design)
     one, two = (sequences(plan.listener) for plan in design.plans[:2])
     assert one.outline is two.outline
-    assert one.pages[0] is two.pages[0]
+    assert one.content(0).page is two.content(0).page
     assert sequences(design.plans[0].listener) is one
 
 
@@ -73,7 +73,7 @@ def test_a_page_that_is_not_in_memory_is_created_alone(
     sequences, numbers = PageSequences(design), [plan.listener for plan in design.plans]
     for _ in range(3):  # each listener displaces the page of the other
         for sequence in map(sequences, numbers):
-            assert sequence.pages[sequence.outline.trial_places[0]].trial is not None
+            assert sequence.content(sequence.outline.trial_places[0]).page.trial is not None
     assert len(numbers) > 1
     assert created["pages"].call_count == len(numbers)
     assert created["trial_page"].call_count == 3 * len(numbers)

@@ -130,7 +130,7 @@ def test_sounds_of_other_depths_are_sent_in_one_form(birds: Path) -> None:
 
         def hear(view: Any) -> dict[str, Any]:
             for number, one in enumerate(view.get("sounds", ())):
-                file = course.sounds[view["name"]][number]
+                file = course.files(view["name"])[number]
                 got[file] = client.get(one["address"]).content
             return Anyone()(view)
 

@@ -38,7 +38,7 @@ async def send_sound(request: Request) -> Response:
         use_quota(request, {SOUND_REQUESTS: 1})
     else:
         state = await current_state(request, SOUND_REQUESTS)
-    files = state.page_sequence.sounds.get(page, ())
+    files = state.page_sequence.files(page)
     if not _is_allowed(state, page) or number >= len(files):
         raise Refusal(403, "not_now", "this sound is not available now")
     if state.visit.pages:  # before the first answer, nothing is recorded

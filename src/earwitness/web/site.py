@@ -14,7 +14,6 @@ from datetime import datetime
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate, filterfalse
 from pathlib import Path
-from typing import overload
 
 from starlette.requests import Request
 
@@ -78,15 +77,9 @@ class PageSequence:
     minutes: Sequence[float]
     content: Callable[[int], PageContent]
 
-    @property
-    def pages(self) -> Sequence[Page]:
-        """All pages."""
-        return _PageList(self)
-
-    @property
-    def sounds(self) -> Mapping[str, tuple[str, ...]]:
-        """Audio files of each page by name, relative to the folder of the study."""
-        return _PageFiles(self)
+    def files(self, name: str) -> tuple[str, ...]:
+        """Return the audio files of a page, relative to the folder of the study."""
+        return self.content(self.places[name]).files if name in self.places else ()
 
     @property
     def places(self) -> Mapping[str, int]:
@@ -108,7 +101,7 @@ class PageSequence:
         """Return the next trial after a page, if any."""
         trial_places = self.outline.trial_places
         number = bisect_right(trial_places, place)
-        return self.pages[trial_places[number]] if number < len(trial_places) else None
+        return self.content(trial_places[number]).page if number < len(trial_places) else None
 
     def session_pages(self, place: int) -> tuple[str, ...]:
         """Return the names of all pages in the session of a page; empty outside sessions."""
@@ -116,43 +109,6 @@ class PageSequence:
         if not session:
             return ()
         return tuple(name for name in self.outline.names if _session_number(name) == session)
-
-
-class _PageList(Sequence[Page]):
-    """Pages of a sequence by index, each created when it is needed."""
-
-    def __init__(self, sequence: PageSequence) -> None:
-        self._sequence = sequence
-
-    def __len__(self) -> int:
-        return len(self._sequence.outline.names)
-
-    @overload
-    def __getitem__(self, place: int) -> Page: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Page]: ...
-    def __getitem__(self, place: int | slice) -> Page | Sequence[Page]:
-        places = range(len(self))[place]
-        content = self._sequence.content
-        return (
-            content(places).page if isinstance(places, int) else [content(n).page for n in places]
-        )
-
-
-class _PageFiles(Mapping[str, tuple[str, ...]]):
-    """Audio files of the pages of a sequence by name."""
-
-    def __init__(self, sequence: PageSequence) -> None:
-        self._sequence = sequence
-
-    def __getitem__(self, name: str) -> tuple[str, ...]:
-        return self._sequence.content(self._sequence.places[name]).files
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._sequence.outline.names)
-
-    def __len__(self) -> int:
-        return len(self._sequence.outline.names)
 
 
 class PageSequences:

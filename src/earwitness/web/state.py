@@ -163,7 +163,7 @@ def state_json(
             pause = {"until": until, "seconds": ceil(state.rest_seconds_left())}
     return {
         "page": view,
-        "progress": [state.place, len(page_sequence.pages) - 1],
+        "progress": [state.place, len(page_sequence.outline.names) - 1],
         "minutes": 0.0 if shut else round(page_sequence.minutes[state.place], 1),
         "rest": pause,
         "ahead": [] if state.is_shut_out or state.is_visitor else _next_sound_addresses(state),
@@ -296,7 +296,7 @@ def _view_with_answers(state: ListenerState, page: Page) -> View:
 
 def _sound_addresses(state: ListenerState, page: Page) -> list[str]:
     start = f"{_own_address(state)}/sound/{page.name}"
-    return [f"{start}/{number}" for number in range(len(state.page_sequence.sounds[page.name]))]
+    return [f"{start}/{number}" for number in range(len(state.page_sequence.files(page.name)))]
 
 
 def _next_sound_addresses(state: ListenerState) -> list[str]:
