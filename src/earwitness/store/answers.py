@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, insert, select, union_all
+from sqlalchemy import Connection, Select, Table, bindparam, insert, select, union_all
 from sqlalchemy.dialects import postgresql, sqlite
 
 from earwitness.core import UNHEARD_META_KEY, WORKBOOK_META_KEY, Answer
@@ -280,9 +280,20 @@ def iterate_answers(
 
 def _answers_query(connection: Connection, study: str, listener: ListenerKey | None) -> Select[Any]:
     query = select(*ANSWER_COLUMNS).select_from(ANSWERS_WITH_LISTENERS).order_by(answers.c.serial)
+    return _restrict_query(query, answers, connection, study, listener)
+
+
+def _restrict_query(
+    query: Select[Any],
+    table: Table,
+    connection: Connection,
+    study: str,
+    listener: ListenerKey | None,
+) -> Select[Any]:
+    """Return a query for the rows of one listener, or of all listeners of a study."""
     if listener is None:
         return query.where(listeners.c.study == study_serial(connection, study))
-    return query.where(answers.c.listener == listener_row(connection, study, listener).serial)
+    return query.where(table.c.listener == listener_row(connection, study, listener).serial)
 
 
 def _answer_from_row(row: Sequence[Any]) -> SubmittedAnswer:
@@ -367,6 +378,7 @@ def _apply_change(connection: Connection, change: AnswerChange) -> AnswerOutcome
 
 
 MAX_EVENTS_PER_CALL = 1000
+EVENTS_WITH_LISTENERS = events.join(LISTENERS_WITH_STUDIES, events.c.listener == listeners.c.serial)
 EVENT_COLUMNS = ("id", "page", "what", "details", "at", "received")
 
 
@@ -425,7 +437,7 @@ def _stored_event_ids(count: int) -> DirectStatement:
     """Return the query for this many ids."""
     return DirectStatement(
         select(events.c.id)
-        .select_from(events.join(LISTENERS_WITH_STUDIES, events.c.listener == listeners.c.serial))
+        .select_from(EVENTS_WITH_LISTENERS)
         .where(
             studies.c.digest == bindparam("digest"),
             listeners.c.token == bindparam("token"),
@@ -444,35 +456,25 @@ def read_page_events(
     connection: Connection, study: str, listener: ListenerKey, page: str, what: str
 ) -> list[PageEvent]:
     """Return events of one type on one page, in order of arrival."""
-    listener_record = listener_row(connection, study, listener)
-    columns = (events.c.id, events.c.page, events.c.what, events.c.details, events.c.at)
-    query = select(*columns).where(
-        events.c.listener == listener_record.serial, events.c.page == page, events.c.what == what
-    )
-    rows = connection.execute(query.order_by(events.c.serial))
-    return [
-        PageEvent(id, page, what, values_from_json(details), at)
-        for id, page, what, details, at in rows
-    ]
+    query = _events_query(connection, study, listener)
+    rows = connection.execute(query.where(events.c.page == page, events.c.what == what))
+    return [_event_from_row(row) for row in rows]
 
 
 def iterate_events(
     connection: Connection, study: str, listener: int | None
 ) -> Iterator[tuple[int, str, PageEvent]]:
     """Yield all events in order of arrival, with the listener's number and the server's time."""
-    columns = (events.c.id, events.c.page, events.c.what, events.c.details, events.c.at)
-    events_with_listeners = events.join(
-        LISTENERS_WITH_STUDIES, events.c.listener == listeners.c.serial
-    )
-    query = select(listeners.c.number, events.c.received, *columns).select_from(
-        events_with_listeners
-    )
-    if listener is None:
-        query = query.where(listeners.c.study == study_serial(connection, study))
-    else:
-        listener_record = listener_row(connection, study, listener)
-        query = query.where(events.c.listener == listener_record.serial)
-    ordered_query = query.order_by(events.c.serial).execution_options(yield_per=ROWS_IN_MEMORY)
-    with connection.execute(ordered_query) as rows:
-        for number, received, id, page, what, details, at in rows:
-            yield number, received, PageEvent(id, page, what, values_from_json(details), at)
+    query = _events_query(connection, study, listener).execution_options(yield_per=ROWS_IN_MEMORY)
+    with connection.execute(query) as rows:
+        for row in rows:
+            yield row.number, row.received, _event_from_row(row)
+
+
+def _events_query(connection: Connection, study: str, listener: ListenerKey | None) -> Select[Any]:
+    query = select(listeners.c.number, events).select_from(EVENTS_WITH_LISTENERS)
+    return _restrict_query(query.order_by(events.c.serial), events, connection, study, listener)
+
+
+def _event_from_row(row: Any) -> PageEvent:
+    return PageEvent(row.id, row.page, row.what, values_from_json(row.details), row.at)

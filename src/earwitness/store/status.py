@@ -11,6 +11,7 @@ from sqlalchemy import Connection, case, delete, func, select
 
 from earwitness.core import UNHEARD_META_KEY
 from earwitness.store.answers import (
+    ANSWERS_WITH_LISTENERS,
     IS_COUNTED,
     add_events,
     iterate_answers,
@@ -19,7 +20,6 @@ from earwitness.store.answers import (
 )
 from earwitness.store.listeners import (
     LISTENER,
-    LISTENERS_WITH_STUDIES,
     ListenerKey,
     change_listener,
     change_state,
@@ -88,13 +88,8 @@ def read_other_studies(connection: Connection, study: str) -> list[OtherStudy]:
 
 def has_answers(connection: Connection, study: str) -> bool:
     """Return whether a study has answers; it need not be in the database."""
-    answers_with_studies = answers.join(
-        LISTENERS_WITH_STUDIES, answers.c.listener == listeners.c.serial
-    )
-    query = (
-        select(answers.c.serial).select_from(answers_with_studies).where(studies.c.digest == study)
-    )
-    return connection.scalar(query.limit(1)) is not None
+    query = select(answers.c.serial).select_from(ANSWERS_WITH_LISTENERS)
+    return connection.scalar(query.where(studies.c.digest == study).limit(1)) is not None
 
 
 def _count_answers(connection: Connection, serial: int) -> dict[int, tuple[int, int, int, str]]:
