@@ -124,9 +124,9 @@ class Problem:
         return f"{where}: {field}{self.message}{remedy}{item}"
 
 
-def file_problem(path: object, message: str, remedy: str = "", item: str = "") -> Problem:
-    """Return a problem of a whole file."""
-    return Problem(str(path), 0, "", message, remedy, item)
+def file_problem(path: object, message: object, remedy: str = "", item: str = "") -> Problem:
+    """Return a problem of a whole file; a message or an error need not repeat the path."""
+    return Problem(str(path), 0, "", str(message).removeprefix(f"{path}: "), remedy, item)
 
 
 class InputError(EarwitnessError, ValueError):

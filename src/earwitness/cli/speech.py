@@ -168,7 +168,7 @@ def process_files(
             if isinstance(error, InputError):
                 skipped += error.problems
             else:
-                skipped.append(file_problem(path, str(error).removeprefix(f"{path}: ")))
+                skipped.append(file_problem(path, error))
             failed += 1
             continue
         print_notes(result.notes)

@@ -161,8 +161,7 @@ def cut_recording(
     try:
         return _cut_recording(settings, recording, progress)
     except EarwitnessError as error:
-        message = str(error).removeprefix(f"{recording.path}: ")
-        return CutResult(problem=file_problem(recording.path, message))
+        return CutResult(problem=file_problem(recording.path, error))
 
 
 def _cut_recording(

@@ -183,7 +183,7 @@ def check_clip(clip: ClipConditions, settings: LevelSettings) -> list[Problem]:
 
 
 def _problem(file: ConditionFile, clip: ClipConditions, message: str, remedy: str = "") -> Problem:
-    return file_problem(file.path, message.removeprefix(f"{file.path}: "), remedy, item=clip.item)
+    return file_problem(file.path, message, remedy, item=clip.item)
 
 
 def _header_fault(facts: Facts, settings: LevelSettings) -> str:

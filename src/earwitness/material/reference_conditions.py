@@ -399,8 +399,7 @@ def _inspect_clips(
         try:
             recorded = _read_noise(Path(settings.noise), next(iter(rates), 0))
         except EarwitnessError as error:
-            message = str(error).removeprefix(f"{settings.noise}: ")
-            problems.append(file_problem(settings.noise, message))
+            problems.append(file_problem(settings.noise, error))
     if problems:
         raise InputError(problems, done="written")
     return inspected, recorded
@@ -412,7 +411,7 @@ def _inspect_clip(clip: _Clip, settings: _Settings) -> _Clip:
         facts = facts_of(clip.path)
         samples = read_mono(clip.path).samples.astype(np.float64)
     except EarwitnessError as error:
-        return clip._replace(problem=str(error).removeprefix(f"{clip.path}: "))
+        return clip._replace(problem=str(error))
     clip = clip._replace(rate=facts.rate, channels=facts.channels, subtype=sound_subtype(clip.path))
     if problem := _sound_problem(samples, facts.rate, settings):
         return clip._replace(problem=problem)

@@ -129,7 +129,7 @@ def describe_recordings(
             if facts.note:
                 warn(f"{recording.path}: {facts.note}", EarwitnessWarning, stacklevel=3)
         except EarwitnessError as error:
-            own.append(str(error).removeprefix(f"{recording.path}: "))
+            own.append(str(error))
         if annotation is not None:
             speech = _find_annotated(annotation, recording, alone=len(recordings) == 1)
             if speech is None:

@@ -415,7 +415,7 @@ def _list_problems(error: EarwitnessError, name: str) -> Sequence[Problem]:
     """Return the problems of an error about a recording; each starts with its name."""
     if isinstance(error, InputError):
         return error.problems
-    return [file_problem(name, str(error).removeprefix(f"{name}: "))]
+    return [file_problem(name, error)]
 
 
 def _damage_note(damage: Damage, recording: Recording) -> str:
