@@ -34,11 +34,15 @@ RESTART_HELP = {"help": "start from the beginning after switching, not at the sa
 
 @dataclass(frozen=True)
 class TrialQuestion:
-    """A question of a trial: its name, its scale, and the index of the sound it is about."""
+    """A question of a trial: its name, its scale, and the index of the sound it is about.
+
+    ``system`` is the one that its answer rates, if there is one.
+    """
 
     name: str
     scale: Scale
     sound: int
+    system: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class TrialKind(ABC):
     hidden_reference: ClassVar[bool] = False  # the reference is rated like a system
     letters: ClassVar[str] = LETTERS  # labels of several sounds
     unknown: ClassVar[bool] = False  # one of the sounds is repeated as X
-    drawn: ClassVar[bool] = False  # whether presentation orders are drawn at random
+    drawn: ClassVar[bool] = False  # all systems are in one trial, in an order drawn at random
     rotated: ClassVar[bool] = False  # one trial per item, whose positions rotate over listeners
     derived: ClassVar[tuple[str, ...]] = ()  # scales computed from others
     captioned: ClassVar[bool] = False  # systems are captions of one sound
@@ -129,13 +133,17 @@ class TrialKind(ABC):
         """Return the folders that trials need in addition to those of the systems."""
         return (reference,) if self.needs_reference else ()
 
-    @abstractmethod
     def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
-        """Return the treatments: the systems compared in one trial."""
+        """Return the treatments: the systems compared in one trial; by default one, or all."""
+        del reference
+        return [tuple(systems)] if self.drawn else [(system,) for system in systems]
 
-    @abstractmethod
     def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
         """Return the presentation orders of a treatment, which are used equally often."""
+        if not self.drawn:
+            return [(treatment, 0)]
+        order = [treatment[i] for i in rng.permutation(len(treatment))]
+        return [(tuple(order[n:] + order[:n]), 0) for n in range(len(order))]
 
     def against(self, treatment: Treatment) -> str:
         """Return the system that the other is rated against; empty if systems are rated alone."""
@@ -146,13 +154,17 @@ class TrialKind(ABC):
     def asks(self, trial: Trial) -> list[TrialQuestion]:
         """Return all questions of a trial."""
 
-    @abstractmethod
     def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
-        """Yield the ratings of valid answers."""
+        """Yield the ratings of valid answers; by default one per question, of its system."""
+        for ask in self.asks(trial):
+            yield rate(ask.system, ask.scale.name, values[ask.name])
 
-    @abstractmethod
     def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
-        """Return the answers of a simulated listener."""
+        """Return the answers of a simulated listener, who by default rates systems one by one."""
+        return {
+            ask.name: ask.scale.at(person.hears(trial.item, ask.system, ask.scale.name, rng))
+            for ask in self.asks(trial)
+        }
 
     def find_contradictions(self, trial: Trial, values: Values) -> Iterator[str]:
         """Yield contradictions between answers that are each valid; none by default."""
@@ -296,7 +308,6 @@ class TrialKind(ABC):
         caption: Caption | None = None,
     ) -> View:
         """Return the page of a trial as data, without revealing its systems."""
-        del caption
         return {
             "kind": self.name,
             "renderer": self.renderer,
@@ -304,7 +315,13 @@ class TrialKind(ABC):
             "switching": self.switching,
             "plays": self.plays,
             "questions": self.questions(trial, words),
+            **self.details(trial, words, caption),
         }
+
+    def details(self, trial: Trial, words: Wording, caption: Caption | None) -> View:
+        """Return what a page shows besides sounds and questions; nothing by default."""
+        del trial, words, caption
+        return {}
 
     def questions(self, trial: Trial, words: Wording) -> list[View]:
         """Return the questions of a trial as data."""
@@ -380,22 +397,36 @@ class SwitchedKind(TrialKind):
         super().__post_init__()
         check_flag("restart", self.restart)
 
-    def view(
-        self,
-        trial: Trial,
-        words: Wording,
-        sound: Sound,
-        reference: str = "",
-        caption: Caption | None = None,
-    ) -> View:
-        """Return the page of a trial as data, with the way of switching."""
-        return super().view(trial, words, sound, reference, caption) | {"restart": self.restart}
+    def details(self, trial: Trial, words: Wording, caption: Caption | None) -> View:
+        """Return the way of switching."""
+        del trial, words, caption
+        return {"restart": self.restart}
 
 
 def check_flag(name: str, value: object) -> None:
     """Raise UsageError if a parameter is neither true nor false."""
     if not isinstance(value, bool):
         raise UsageError(f"{name} must be true or false, got {value!r}")
+
+
+# --- Several captions or summaries on a page -----------------------------------------------------
+
+
+def caption_questions(trial: Trial, scales: Sequence[Scale]) -> list[TrialQuestion]:
+    """Return a question per caption and scale; captions are labelled with letters."""
+    return [
+        TrialQuestion(f"{letter}.{scale.name}", scale, 0, system)
+        for letter, system in zip(LETTERS, trial.systems, strict=False)
+        for scale in scales
+    ]
+
+
+def caption_views(trial: Trial, caption: Caption | None) -> list[View]:
+    """Return the captions of a trial as data, in the order of their letters."""
+    return [
+        {"label": letter, "text": caption(trial.item, system) if caption else ""}
+        for letter, system in zip(LETTERS, trial.systems, strict=False)
+    ]
 
 
 # --- Load, ratings and questions of a trial ------------------------------------------------------

@@ -137,15 +137,13 @@ class Mushra(SliderPage):
         treatment = (*systems, *hidden, *self.anchors)
         return [treatment] if len(treatment) > 1 else []
 
-    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
-        order = [treatment[i] for i in rng.permutation(len(treatment))]
-        return [(tuple(order[n:] + order[:n]), 0) for n in range(len(order))]
-
     def asks(self, trial: Trial) -> list[TrialQuestion]:
         first = int(self.open_reference)
         return [
-            TrialQuestion(letter, BASIC_QUALITY_SCALE, number)
-            for number, letter in enumerate(LETTERS[: len(trial.systems)], first)
+            TrialQuestion(letter, BASIC_QUALITY_SCALE, number, system)
+            for number, (letter, system) in enumerate(
+                zip(LETTERS, trial.systems, strict=False), first
+            )
         ]
 
     def questions(self, trial: Trial, words: Wording) -> list[View]:
@@ -153,18 +151,6 @@ class Mushra(SliderPage):
         if self.open_reference:
             return asked
         return [one | {"prompt": words.pages["quality_alone"]} for one in asked]
-
-    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
-        for letter, system in zip(LETTERS, trial.systems, strict=False):
-            yield rate(system, BASIC_QUALITY_SCALE.name, values[letter])
-
-    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
-        return {
-            letter: BASIC_QUALITY_SCALE.at(
-                person.hears(trial.item, system, BASIC_QUALITY_SCALE.name, rng)
-            )
-            for letter, system in zip(LETTERS, trial.systems, strict=False)
-        }
 
     def load(self, systems: int) -> Load:
         rated = systems + self.hidden_reference + len(self.anchors)

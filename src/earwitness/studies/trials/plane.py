@@ -8,16 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from earwitness.core import Answer, Rating
+from earwitness.core import Answer
 from earwitness.errors import UsageError
 from earwitness.ratings.scales import PLANE_SCALES
 from earwitness.studies.design.orders import williams_row
-from earwitness.studies.population import Person
 from earwitness.studies.study import EligibleAnswers, Question, Trial
 from earwitness.studies.trials.base import (
     Caption,
     Load,
-    RatingFactory,
     Sound,
     Treatment,
     TrialKind,
@@ -108,10 +106,6 @@ class PlaneKind(TrialKind):
             raise UsageError(f"recording must be the name of an item, got {recording!r}")
         object.__setattr__(self, "examples", _check_examples(self.examples))
 
-    def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
-        del reference
-        return [tuple(systems)]
-
     def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
         order, count = [treatment[i] for i in rng.permutation(len(treatment))], len(treatment)
         row = williams_row(count)
@@ -148,8 +142,8 @@ class PlaneKind(TrialKind):
 
     def asks(self, trial: Trial) -> list[TrialQuestion]:
         return [
-            TrialQuestion(f"{scale.name}_{place + 1}", scale, place)
-            for place in range(len(trial.systems))
+            TrialQuestion(f"{scale.name}_{place + 1}", scale, place, system)
+            for place, system in enumerate(trial.systems)
             for scale in PLANE_SCALES
             if scale.name in trial.scales
         ]
@@ -210,16 +204,10 @@ class PlaneKind(TrialKind):
         skims = max(len(trial.systems) for trial in trials)
         return words.page("plane_session_told", recordings=len(trials), skims=skims)
 
-    def view(
-        self,
-        trial: Trial,
-        words: Wording,
-        sound: Sound,
-        reference: str = "",
-        caption: Caption | None = None,
-    ) -> View:
-        """Return the page as data: the skims, the axes, and how the recording is explored."""
-        return super().view(trial, words, sound, reference, caption) | {
+    def details(self, trial: Trial, words: Wording, caption: Caption | None) -> View:
+        """Return the axes, and how the recording is explored."""
+        del caption
+        return {
             "text": words.page(PAGE_TEXTS.get(trial.scales, "plane_both")),
             "definitions": self.definitions(words),
             "keeps_draft": True,
@@ -278,18 +266,6 @@ class PlaneKind(TrialKind):
             if not isinstance(text, str) or len(text) > MAX_NOTE_CHARACTERS:
                 yield name, f"{name} must be text of at most {MAX_NOTE_CHARACTERS:,} characters"
         yield from super()._misfits(trial, {n: v for n, v in values.items() if n not in notes})
-
-    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
-        for ask in self.asks(trial):
-            yield rate(trial.systems[ask.sound], ask.scale.name, values[ask.name])
-
-    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
-        return {
-            ask.name: ask.scale.at(
-                person.hears(trial.item, trial.systems[ask.sound], ask.scale.name, rng)
-            )
-            for ask in self.asks(trial)
-        }
 
     def load(self, systems: int) -> Load:
         listening = self._max_hours * self.points * self.point_seconds

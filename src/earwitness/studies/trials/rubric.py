@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
-
-import numpy as np
 
 from earwitness.core import Rating
 from earwitness.errors import UsageError
 from earwitness.ratings.rubric import TOTAL, Dimension, Rubric, WorkedExample, read_rubric
 from earwitness.ratings.rubric_totals import BLANK_POLICIES, Blank, total
 from earwitness.ratings.scales import Scale
-from earwitness.studies.population import Person
 from earwitness.studies.study import Trial
 from earwitness.studies.trials.base import (
     LETTERS,
@@ -22,12 +19,12 @@ from earwitness.studies.trials.base import (
     Load,
     RatingFactory,
     Sound,
-    Treatment,
     TrialKind,
     TrialQuestion,
     Values,
     View,
-    Way,
+    caption_questions,
+    caption_views,
 )
 from earwitness.studies.wording import Wording
 
@@ -151,25 +148,13 @@ class RubricKind(TrialKind):
     def within(self) -> str:
         return self.group
 
-    def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
-        del reference
-        return [tuple(systems)]
-
-    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
-        order = [treatment[i] for i in rng.permutation(len(treatment))]
-        return [(tuple(order[n:] + order[:n]), 0) for n in range(len(order))]
-
     def presented(self, trial: Trial, words: Wording, reference: str) -> list[tuple[str, str]]:
         """Return the one sound of the clip."""
         del words, reference
         return [(min(trial.systems), "")]
 
     def asks(self, trial: Trial) -> list[TrialQuestion]:
-        return [
-            TrialQuestion(f"{letter}.{scale.name}", scale, 0)
-            for letter, _ in zip(LETTERS, trial.systems, strict=False)
-            for scale in self.scales
-        ]
+        return caption_questions(trial, self.scales)
 
     def intro_views(self, words: Wording, sound: Sound) -> dict[str, View]:
         """Return a page about headphones and the page of worked examples."""
@@ -180,24 +165,12 @@ class RubricKind(TrialKind):
             "examples": examples_view(rubric, words, sound),
         }
 
-    def view(
-        self,
-        trial: Trial,
-        words: Wording,
-        sound: Sound,
-        reference: str = "",
-        caption: Caption | None = None,
-    ) -> View:
-        """Return the page as data: the clip, the captions and the dimensions."""
+    def details(self, trial: Trial, words: Wording, caption: Caption | None) -> View:
+        """Return the captions and the dimensions."""
         rubric = read_rubric(self.rubric, words.language)
-        wrote = [caption(trial.item, system) if caption else "" for system in trial.systems]
         return {
-            **super().view(trial, words, sound, reference),
             "rubric": rubric.title,
-            "captions": [
-                {"label": letter, "text": text}
-                for letter, text in zip(LETTERS, wrote, strict=False)
-            ],
+            "captions": caption_views(trial, caption),
             "dimensions": [dimension_view(dimension, words) for dimension in rubric.dimensions],
         }
 
@@ -266,13 +239,6 @@ class RubricKind(TrialKind):
             whole = total(self.judged, judged, self.blank)
             if whole == whole:
                 yield rate(system, TOTAL, whole)
-
-    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
-        return {
-            f"{letter}.{scale.name}": scale.at(person.hears(trial.item, system, scale.name, rng))
-            for letter, system in zip(LETTERS, trial.systems, strict=False)
-            for scale in self.scales
-        }
 
     def load(self, systems: int) -> Load:
         dimensions = len(self.scales)

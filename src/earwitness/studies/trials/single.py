@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-import numpy as np
-
-from earwitness.core import Rating
 from earwitness.ratings.scales import KIND_SCALES
-from earwitness.studies.population import Person
 from earwitness.studies.study import Trial
 from earwitness.studies.trials.base import (
     PLAYS_HELP,
     Load,
-    RatingFactory,
-    Treatment,
     TrialKind,
     TrialQuestion,
-    Values,
-    Way,
 )
 
 # --- Single-stimulus trials ----------------------------------------------------------------------
@@ -30,29 +20,12 @@ from earwitness.studies.trials.base import (
 class SingleKind(TrialKind):
     """A trial presents one item by one system."""
 
-    def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
-        del reference
-        return [(system,) for system in systems]
-
-    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
-        del rng
-        return [(treatment, 0)]
-
     def asks(self, trial: Trial) -> list[TrialQuestion]:
         scale_of = {scale.name: scale for scale in self.scales}
         return [
-            TrialQuestion(name, scale_of[name], int(self.open_reference)) for name in trial.scales
+            TrialQuestion(name, scale_of[name], int(self.open_reference), trial.systems[0])
+            for name in trial.scales
         ]
-
-    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
-        for name in trial.scales:
-            yield rate(trial.systems[0], name, values[name])
-
-    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
-        return {
-            ask.name: ask.scale.at(person.hears(trial.item, trial.systems[0], ask.name, rng))
-            for ask in self.asks(trial)
-        }
 
     def load(self, systems: int) -> Load:
         scales = len(self.scales)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -21,13 +21,12 @@ from earwitness.studies.trials.base import (
     Caption,
     Load,
     RatingFactory,
-    Sound,
-    Treatment,
     TrialKind,
     TrialQuestion,
     Values,
     View,
-    Way,
+    caption_questions,
+    caption_views,
     check_flag,
 )
 from earwitness.studies.wording import Wording
@@ -140,32 +139,16 @@ class WordsKind(TextKind):
         high = floor((self.ratio + self.tolerance) * count + 1e-9)
         return WordTarget(max(1, min(low, aim)), aim, min(count, max(high, aim)))
 
-    def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
-        del reference
-        return [(system,) for system in systems]
-
-    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
-        del rng
-        return [(treatment, 0)]
-
     def asks(self, trial: Trial) -> list[TrialQuestion]:
         del trial
         return [TrialQuestion(POSITIONS_FIELD, KEPT_SCALE, 0)]
 
-    def view(
-        self,
-        trial: Trial,
-        words: Wording,
-        sound: Sound,
-        reference: str = "",
-        caption: Caption | None = None,
-    ) -> View:
-        """Return the page as data: the words, their times if they are highlighted, the target."""
-        del caption
+    def details(self, trial: Trial, words: Wording, caption: Caption | None) -> View:
+        """Return the words, their times if they are highlighted, and the target."""
+        del trial, words, caption
         times = [[round(start, 3), round(end, 3)] for start, end in self.transcript.times]
         target = self.target
         return {
-            **super().view(trial, words, sound, reference),
             "words": list(self.transcript.words),
             "times": times if self.highlights else [],
             "target": {
@@ -259,38 +242,15 @@ class ReadingKind(TextKind):
         "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
     )
 
-    def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
-        del reference
-        return [tuple(systems)]
-
-    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
-        order = [treatment[i] for i in rng.permutation(len(treatment))]
-        return [(tuple(order[n:] + order[:n]), 0) for n in range(len(order))]
-
     def asks(self, trial: Trial) -> list[TrialQuestion]:
-        names = zip(LETTERS, trial.systems, strict=False)
-        return [
-            TrialQuestion(f"{letter}.{SUMMARY_SCALE.name}", SUMMARY_SCALE, 0) for letter, _ in names
-        ]
+        return caption_questions(trial, self.scales)
 
-    def view(
-        self,
-        trial: Trial,
-        words: Wording,
-        sound: Sound,
-        reference: str = "",
-        caption: Caption | None = None,
-    ) -> View:
-        """Return the page as data: the original as ``text``, and the summaries."""
-        texts = [caption(trial.item, system) if caption else "" for system in trial.systems]
+    def details(self, trial: Trial, words: Wording, caption: Caption | None) -> View:
+        """Return the original as ``text``, and the summaries."""
         return {
-            **super().view(trial, words, sound, reference),
             "text": " ".join(self.transcript.words),
             "prompt": words.prompt(SUMMARY_SCALE.name),
-            "captions": [
-                {"label": letter, "text": text}
-                for letter, text in zip(LETTERS, texts, strict=False)
-            ],
+            "captions": caption_views(trial, caption),
         }
 
     def questions(self, trial: Trial, words: Wording) -> list[View]:
@@ -302,17 +262,9 @@ class ReadingKind(TextKind):
             question |= {"caption": place}
         return asked
 
-    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
-        for letter, system in zip(LETTERS, trial.systems, strict=False):
-            yield rate(system, SUMMARY_SCALE.name, values[f"{letter}.{SUMMARY_SCALE.name}"])
-
     def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
-        return {
-            f"{letter}.{SUMMARY_SCALE.name}": int(
-                SUMMARY_SCALE.at(person.hears(trial.item, system, SUMMARY_SCALE.name, rng))
-            )
-            for letter, system in zip(LETTERS, trial.systems, strict=False)
-        }
+        values = super().simulate(trial, person, rng)
+        return {name: int(value) for name, value in values.items()}
 
     def load(self, systems: int) -> Load:
         return Load(1, 1, systems, f"1 original, {systems} summar{'y' if systems == 1 else 'ies'}")
