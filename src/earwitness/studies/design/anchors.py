@@ -21,8 +21,7 @@ from earwitness.studies.design.orders import (
 from earwitness.studies.design.subset_balance import (
     CLAIM_IMPOSSIBLE,
     Claim,
-    range_text,
-    verdict,
+    count_claim,
 )
 from earwitness.studies.study import Design
 
@@ -327,9 +326,9 @@ def _repeat_claim(
     avoidable = 2 * most <= len(anchors.conditions) + 1
     if side and len(pairs) <= MAX_TRIALS_FOR_ALL_ORDERS:
         avoidable = can_avoid_repeats(pairs)
-    kept = verdict(not counts.any()) if avoidable or not counts.any() else CLAIM_IMPOSSIBLE
+    kept = CLAIM_IMPOSSIBLE if counts.any() and not avoidable else not counts.any()
     what = f"direct repeats of an anchor {('condition', 'talker')[side]}, per listener"
-    return Claim(what, range_text(counts), range_text(chance), kept)
+    return count_claim(what, counts, kept, chance)
 
 
 def _position_claim(anchors: AnchorSet, orders: Ints, shuffled: Ints) -> Claim:
@@ -351,9 +350,4 @@ def _position_claim(anchors: AnchorSet, orders: Ints, shuffled: Ints) -> Claim:
         for own in (orders, shuffled)
     )
     even = np.bincount(parts)[:, None] * (len(orders) / size) * np.bincount(codes)
-    return Claim(
-        what,
-        range_text(counts),
-        range_text(chance),
-        verdict(bool(np.ptp(counts - even) <= allowed + 1e-9)),
-    )
+    return count_claim(what, counts, bool(np.ptp(counts - even) <= allowed + 1e-9), chance)

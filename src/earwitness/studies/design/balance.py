@@ -21,6 +21,7 @@ from earwitness.studies.design.subset_balance import (
     CLAIM_KEPT,
     CLAIM_MISSED,
     Claim,
+    count_claim,
     is_within,
     range_text,
     similarity_claims,
@@ -66,19 +67,16 @@ class TrialTable:
             for session_trials in plan.sessions
             if session_trials[0].block == number
         ]
-        distinct = list(
-            {
-                id(trial): trial for _, session_trials in sessions for trial in session_trials
-            }.values()
-        )
+        trials = [trial for _, session_trials in sessions for trial in session_trials]
+        distinct = list({id(trial): trial for trial in trials}.values())
         codes = {id(trial): code for code, trial in enumerate(distinct)}
-        rows = [codes[id(trial)] for _, session_trials in sessions for trial in session_trials]
+        rows = [codes[id(trial)] for trial in trials]
         sizes = [len(session_trials) for _, session_trials in sessions]
         listener = np.repeat(np.array([place for place, _ in sessions], np.int64), sizes)
         session = np.repeat(np.arange(len(sizes)), sizes)
         columns, items, treatments = _trial_columns(distinct)
-        item, treatment, scales, stands, unknown = (column[rows] for column in columns)
         panels = np.array([plan.panel - 1 for plan in design.plans], np.int64)
+        item, treatment, scales, stands, unknown = (column[rows] for column in columns)
         asked = (item, treatment, scales, stands, unknown)
         return cls(listener, session, *asked, panels, items, treatments)
 
@@ -181,15 +179,11 @@ def place_claims(heard: TrialTable, other: TrialTable, kind: TrialKind) -> Itera
     ):
         counts, chance = (place_counts(table, rows, number) for table in (heard, other))
         label = f"times each system is in each position, {what}"
-        yield Claim(
-            label, range_text(counts), range_text(chance), verdict(is_even_in_rows(counts, 1))
-        )
+        yield count_claim(label, counts, is_even_in_rows(counts, 1), chance)
         if kind.unknown:
             counts, chance = (unknown_counts(table, rows, number) for table in (heard, other))
             label = f"times each system of a pair is X, {what}"
-            yield Claim(
-                label, range_text(counts), range_text(chance), verdict(is_even_in_rows(counts, 2))
-            )
+            yield count_claim(label, counts, is_even_in_rows(counts, 2), chance)
 
 
 def _clip_and_panel(heard: TrialTable) -> Ints:
@@ -205,11 +199,10 @@ def is_even_in_rows(counts: Ints, most: int) -> bool:
 def place_counts(heard: TrialTable, rows: Ints, number: int) -> Ints:
     """Count how often each system is in each position, one row per treatment."""
     width, treatments = heard.stands.shape[1], heard.shape[1]
-    cells = rows * treatments + heard.treatment
-    places = np.broadcast_to(np.arange(width), heard.stands.shape)
+    cells = (rows * treatments + heard.treatment)[:, None]
+    columns = np.broadcast_arrays(cells, heard.stands, np.arange(width))
     shape = (number * treatments, width, width)
-    wide = np.repeat(cells[:, None], width, axis=1)
-    counts = heard.count(wide.ravel(), heard.stands.ravel(), places.ravel(), shape=shape)
+    counts = heard.count(*map(np.ravel, columns), shape=shape)
     return counts.reshape(len(counts), -1)[counts.any(axis=(1, 2))]
 
 
@@ -245,11 +238,8 @@ def shared_system_claims(design: Design, number: int, heard: TrialTable) -> Iter
         counts, other = (
             listeners_hearing_all(heard, hearing_table, size) for hearing_table in (hears, drawn)
         )
-        even = [is_within(panel, 1) for panel in counts]
-        label = f"listeners per panel who hear {what}"
-        yield Claim(
-            label, range_text(counts), range_text(other), judge_panels(even, heard, block, size)
-        )
+        kept = judge_panels([is_within(panel, 1) for panel in counts], heard, block, size)
+        yield count_claim(f"listeners per panel who hear {what}", counts, kept, other)
 
 
 def judge_panels(
@@ -307,14 +297,12 @@ def scale_order_claims(design: Design, number: int, heard: TrialTable) -> Iterat
     first = _first_orders(heard, len(block_kind(block).scale_orders))
     starts = heard.sum_by_panel(first)
     what = "listeners per panel who start with each order of scales"
-    yield Claim(
-        what, range_text(starts), "–", verdict(all(is_within(counts, 1) for counts in starts))
-    )
+    yield count_claim(what, starts, is_even_in_rows(starts, 1))
     if block.heard < len(block.systems):
         hears = hears_systems(heard, block.systems).astype(np.int64)
         counts = heard.sum_by_panel(hears[:, :, None] * first[:, None, :])
         what = "listeners per panel and system who start with each order of scales"
-        yield Claim(what, range_text(counts), "–", judge_starts(counts, hears, heard.panels))
+        yield count_claim(what, counts, judge_starts(counts, hears, heard.panels))
     yield session_claim(heard, first.shape[1])
 
 
@@ -368,7 +356,7 @@ def session_claim(heard: TrialTable, orders: int) -> Claim:
     kept = verdict(changed and is_within(counts, 1))
     if counts.sum(axis=1).max() == 1:  # with one session, the order cannot change
         kept = CLAIM_IMPOSSIBLE
-    return Claim("sessions with each order of scales, per listener", range_text(counts), "–", kept)
+    return count_claim("sessions with each order of scales, per listener", counts, kept)
 
 
 def _changes_once(session_orders: list[list[int]]) -> bool:
@@ -490,9 +478,7 @@ class _BlockBalance:
         group = {clip.name: clip.covariates[name] for clip in self.design.study.material}
         pieces, other = (_count_pieces(heard, group) for heard in (self.heard, self.other))
         what = f"separate runs of clips with the same {name}, per listener"
-        return Claim(
-            what, range_text(pieces), range_text(other), verdict(bool((pieces == 1).all()))
-        )
+        return count_claim(what, pieces, bool((pieces == 1).all()), other)
 
     def _disjoint_claim(self) -> Claim:
         names = Counter(name for subset in self.design.subsets[self.number] for name in subset)
@@ -501,10 +487,8 @@ class _BlockBalance:
 
     def _occurrence_claim(self, what: str) -> Claim:
         counts, other = (_count_occurrences(heard) for heard in (self.heard, self.other))
-        kept = verdict(is_within(counts, 1))
-        return Claim(
-            f"times each {what} occurs, per session", range_text(counts), range_text(other), kept
-        )
+        what = f"times each {what} occurs, per session"
+        return count_claim(what, counts, is_within(counts, 1), other)
 
     def _repeat_claim(self, what: str) -> Claim:
         counts, other = (
@@ -518,12 +502,8 @@ class _BlockBalance:
                 if _has_avoidable_repeat(self.heard, what == "clip")
                 else CLAIM_IMPOSSIBLE
             )
-        return Claim(
-            f"times a {what} directly follows itself, per listener",
-            range_text(counts),
-            range_text(other),
-            kept,
-        )
+        what = f"times a {what} directly follows itself, per listener"
+        return count_claim(what, counts, kept, other)
 
     def _succession_claims(self, what: str) -> Iterator[Claim]:
         """Yield claims on successions, per listener and panel, and on first positions."""
@@ -533,10 +513,8 @@ class _BlockBalance:
         both = (heard.hears[:, :, None] & heard.hears[:, None, :]) & apart
         within_listener = counts[both]
         label = f"times one {what} directly follows another"
-        kept = verdict(is_within(within_listener, MAX_SUCCESSION_DIFFERENCE))
-        yield Claim(
-            f"{label}, per listener", range_text(within_listener), range_text(chance[both]), kept
-        )
+        kept = is_within(within_listener, MAX_SUCCESSION_DIFFERENCE)
+        yield count_claim(f"{label}, per listener", within_listener, kept, chance[both])
         yield self._panel_claim(f"{label}, per panel", counts, chance, both)
         label = f"times each {what} comes first in a session, per panel"
         yield self._panel_claim(label, heard.count_firsts(), other.count_firsts(), heard.hears)
@@ -556,12 +534,7 @@ class _BlockBalance:
             not difference.size or np.ptp(difference) <= MAX_SUCCESSION_DIFFERENCE + 1e-9
             for difference in differences
         )
-        return Claim(
-            what,
-            range_text(panel(counts)[is_open]),
-            range_text(panel(chance)[is_open]),
-            verdict(kept),
-        )
+        return count_claim(what, panel(counts)[is_open], kept, panel(chance)[is_open])
 
 
 def _rows_by_name(counts: Ints, names: Sequence[Hashable], wanted: Sequence[Hashable]) -> Ints:

@@ -14,8 +14,7 @@ import numpy as np
 
 from earwitness.analysis.evidence import GOLD_ROLE, REPEAT_ROLE, TRAP_ROLE
 from earwitness.errors import UsageError
-from earwitness.stats.arrays import Ints
-from earwitness.studies.design.subset_balance import Claim, range_text, verdict
+from earwitness.studies.design.subset_balance import Claim, count_claim, verdict
 from earwitness.studies.study import Design, QualityControl, Session, Trial, check_system
 
 # --- Inserting trials ----------------------------------------------------------------------------
@@ -236,14 +235,10 @@ def _retest_claims(design: Design) -> Iterator[Claim]:
         counts.append(len(again))
         right.append(counts[-1] == count_repeats(quality, len(plan.sessions) - len(again)))
         used.update(trial.item for trial in again)
-    yield Claim(
-        "repeated trials per listener, at the end", _range(counts), "–", verdict(all(right))
-    )
+    yield count_claim("repeated trials per listener, at the end", counts, all(right))
     uses = list(used.values())
-    yield Claim(
-        "times each clip is repeated, over all listeners",
-        *(_range(uses), "–", verdict(max(uses) - min(uses) <= 1)),
-    )
+    is_even = max(uses) - min(uses) <= 1
+    yield count_claim("times each clip is repeated, over all listeners", uses, is_even)
 
 
 def _role_claims(
@@ -252,24 +247,18 @@ def _role_claims(
     counts = [sum(trial.role == role for trial in session) for session in sessions]
     planned = {GOLD_ROLE: quality.gold, TRAP_ROLE: quality.traps}
     kept = all(
-        count == planned.get(role, _planned_repeats(quality, session))
+        count == planned.get(role, count_repeats(quality, sum(not one.role for one in session)))
         for count, session in zip(counts, sessions, strict=True)
     )
-    yield Claim(f"{name} per session", _range(counts), "–", verdict(kept))
+    yield count_claim(f"{name} per session", counts, kept)
     clips = [clip.name for clip in quality.clips if clip.role == role]
     if clips:
         used = Counter(
             trial.item for session in sessions for trial in session if trial.role == role
         )
         uses = [used[clip] for clip in clips]
-        yield Claim(
-            f"times each of the {name} is heard, over all listeners",
-            *(_range(uses), "–", verdict(max(uses) - min(uses) <= 1)),
-        )
-
-
-def _planned_repeats(quality: QualityControl, session: Session) -> int:
-    return count_repeats(quality, sum(not trial.role for trial in session))
+        what = f"times each of the {name} is heard, over all listeners"
+        yield count_claim(what, uses, max(uses) - min(uses) <= 1)
 
 
 def _repeat_claims(sessions: Sequence[Session]) -> Iterator[Claim]:
@@ -285,16 +274,9 @@ def _repeat_claims(sessions: Sequence[Session]) -> Iterator[Claim]:
         for number, trial in enumerate(session)
         if trial.role == REPEAT_ROLE
     ]
-    yield Claim(
-        "trials from a trial to its repeat", _range(distances), "–", verdict(min(distances) > 1)
-    )
+    yield count_claim("trials from a trial to its repeat", distances, min(distances) > 1)
 
 
 def _first_place(session: Session, repeat: Trial) -> int:
     same = (repeat.item, repeat.treatment)
     return next(n for n, trial in enumerate(session) if (trial.item, trial.treatment) == same)
-
-
-def _range(counts: Sequence[int]) -> str:
-    values: Ints = np.array(counts, np.int64)
-    return range_text(values)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import TypeVar
 
 import numpy as np
 
 from earwitness.stats.arrays import Floats, Ints
 from earwitness.studies.design.subsets import Strata, standardize
-from earwitness.studies.study import Clip, Design, Study
+from earwitness.studies.study import Design
 
 # --- Claims and verdicts -------------------------------------------------------------------------
 
@@ -34,12 +35,25 @@ def verdict(kept: bool) -> str:
     return CLAIM_KEPT if kept else CLAIM_MISSED
 
 
-def range_text(counts: Ints) -> str:
+def range_text(counts: Ints | Sequence[int]) -> str:
     """Return the lowest and highest count as text."""
-    if not counts.size:
+    if not np.size(counts):
         return "–"
-    low, high = int(counts.min()), int(counts.max())
+    low, high = int(np.min(counts)), int(np.max(counts))
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def count_claim(
+    what: str, counts: Ints | Sequence[int], kept: bool | str, chance: Ints | None = None
+) -> Claim:
+    """Return a claim on a range of counts, compared with ``chance`` in a random shuffle if given.
+
+    ``kept`` is whether the property is met, or a verdict.
+    """
+    shuffled = "–" if chance is None else range_text(chance)
+    return Claim(
+        what, range_text(counts), shuffled, kept if isinstance(kept, str) else verdict(kept)
+    )
 
 
 def is_within(counts: Ints, most: int) -> bool:
@@ -54,6 +68,7 @@ SUBSETS_STREAM = 9  # random stream
 SHUFFLE_COUNT = 25  # shuffles whose median is reported
 ROUNDING_TOLERANCE = 1e-9
 Groups = Sequence[Ints]  # clips by subset
+Measured = TypeVar("Measured", int, float)
 
 
 def similarity_claims(design: Design, number: int) -> Iterator[Claim]:
@@ -64,28 +79,15 @@ def similarity_claims(design: Design, number: int) -> Iterator[Claim]:
     rng = np.random.default_rng([study.seed, SUBSETS_STREAM, number])
     others = [_draw_subsets(groups, len(places), rng) for _ in range(SHUFFLE_COUNT)]
     if study.categories:
-        off, chance = (
-            similarity.off_share(groups),
-            _middle([similarity.off_share(group) for group in others]),
-        )
+        off, chance = _compare(similarity.off_share, groups, others)
         kept = CLAIM_IMPOSSIBLE if off >= 1 and similarity.is_forced(groups) else verdict(off < 1)
-        yield Claim(
-            "largest deviation from proportional categories (clips)",
-            _text(off),
-            _text(chance),
-            kept,
-        )
-        lost, chance = (
-            similarity.count_uncovered(groups),
-            _middle([similarity.count_uncovered(group) for group in others]),
-        )
+        what = "largest deviation from proportional categories (clips)"
+        yield Claim(what, f"{off:.1f}", f"{chance:.1f}", kept)
+        lost, chance = _compare(similarity.count_uncovered, groups, others)
         what = "strata missing from all subsets despite enough places"
         yield Claim(what, str(lost), str(round(chance)), verdict(not lost))
     if study.numbers:
-        apart, chance = (
-            similarity.spread_of_means(groups),
-            _middle([similarity.spread_of_means(group) for group in others]),
-        )
+        apart, chance = _compare(similarity.spread_of_means, groups, others)
         what = "largest difference between subset means (in SD)"
         kept = verdict(apart <= chance + ROUNDING_TOLERANCE)
         if apart > chance + ROUNDING_TOLERANCE and similarity.is_settled(groups, rng):
@@ -100,12 +102,11 @@ def _draw_subsets(groups: Groups, clips: int, rng: np.random.Generator) -> Group
     return np.split(order, np.cumsum(sizes)[:-1])
 
 
-def _middle(values: Sequence[float]) -> float:
-    return float(np.median(values))
-
-
-def _text(value: float) -> str:
-    return f"{value:.1f}"
+def _compare(
+    measure: Callable[[Groups], Measured], groups: Groups, others: Sequence[Groups]
+) -> tuple[Measured, float]:
+    """Return a measure of subsets, and its median over other ones."""
+    return measure(groups), float(np.median([measure(group) for group in others]))
 
 
 @dataclass(frozen=True)
@@ -214,22 +215,31 @@ def subset_margins(design: Design, block: int = 0) -> list[Margin]:
     clip_of = {clip.name: clip for clip in study.material}
     groups = [[clip_of[name] for name in subset] for subset in design.subsets[block]]
     rows = []
-    for covariate in study.categories:
-        values = sorted({str(clip.covariates[covariate]) for clip in study.material})
-        for value in values:
-            counts = [
-                _count_category(clips, covariate, value) for clips in (study.material, *groups)
-            ]
-            rows.append(Margin(covariate, value, counts[0], tuple(counts[1:])))
-    for covariate in study.numbers:
-        means = [_mean_of_number(clips, covariate) for clips in (study.material, *groups)]
-        rows.append(Margin(covariate, "mean", means[0], tuple(means[1:])))
+    for name in study.categories:
+        whole, *subsets = (
+            Counter(str(clip.covariates[name]) for clip in clips)
+            for clips in (study.material, *groups)
+        )
+        rows += [
+            Margin(name, value, whole[value], tuple(counts[value] for counts in subsets))
+            for value in sorted(whole)
+        ]
+    for name in study.numbers:
+        mean, *means = (
+            float(np.mean([float(clip.covariates[name]) for clip in clips]))
+            for clips in (study.material, *groups)
+        )
+        rows.append(Margin(name, "mean", mean, tuple(means)))
     return rows
 
 
 def missing_strata(design: Design, block: int = 0) -> list[list[MissingStratum]]:
     """Return the strata of the material that each subset lacks."""
-    strata = _stratum_of_clips(design.study)
+    study = design.study
+    strata = {
+        clip.name: tuple(str(clip.covariates[name]) for name in study.categories)
+        for clip in study.material
+    }
     sizes = Counter(strata.values())
     return [
         [
@@ -238,18 +248,3 @@ def missing_strata(design: Design, block: int = 0) -> list[list[MissingStratum]]
         ]
         for subset in design.subsets[block]
     ]
-
-
-def _stratum_of_clips(study: Study) -> dict[str, Stratum]:
-    return {
-        clip.name: tuple(str(clip.covariates[name]) for name in study.categories)
-        for clip in study.material
-    }
-
-
-def _count_category(clips: Sequence[Clip], covariate: str, value: str) -> int:
-    return sum(str(clip.covariates[covariate]) == value for clip in clips)
-
-
-def _mean_of_number(clips: Sequence[Clip], covariate: str) -> float:
-    return float(np.mean([float(clip.covariates[covariate]) for clip in clips]))
