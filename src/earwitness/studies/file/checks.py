@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -111,9 +111,7 @@ def _transcript_only_faults(
     if len(texts) < len(kinds):
         message = "transcripts cannot be in the same study as audio or captions"
         yield Fault("blocks", message, "split the study")
-    for key in ("rows", "feedback"):
-        if value.get(key):
-            yield Fault(key, "not supported for transcripts", "remove this key")
+    yield from _sound_key_faults(value, "for transcripts")
     heard = any(kind.audio for kind in texts)
     if heard and "files" not in value:
         yield Fault("files", "required by audio: true", "for example audio/{item}.wav")
@@ -150,13 +148,16 @@ def caption_faults(
         if key in value and not about:
             yield Fault(key, "no block judges captions", "add a block with kind: rubric")
     if about:
-        yield from _caption_only_faults(value, kinds)
+        if not all(kind.captioned for kind in kinds):
+            message = "captions and audio cannot be rated in the same study"
+            yield Fault("blocks", message, "split the study")
+        yield from _sound_key_faults(value, "when captions are judged")
         if "captions" not in value:
             yield Fault(
                 "captions", "missing", "add a table with the columns item, system and caption"
             )
+    columns = list(clips[0].covariates) if clips else []
     for number, kind in enumerate(kinds):
-        columns = list(clips[0].covariates) if clips else []
         if kind.within and clips and kind.within not in columns:
             message = f'the material has no column "{kind.within}"'
             yield Fault(
@@ -164,14 +165,11 @@ def caption_faults(
             )
 
 
-def _caption_only_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Iterator[Fault]:
-    if not all(kind.captioned for kind in kinds):
-        yield Fault(
-            "blocks", "captions and audio cannot be rated in the same study", "split the study"
-        )
+def _sound_key_faults(value: StudyMapping, message: str) -> Iterator[Fault]:
+    """Yield faults of keys that need audio to be rated."""
     for key in ("rows", "feedback"):
         if value.get(key):
-            yield Fault(key, "not supported when captions are judged", "remove this key")
+            yield Fault(key, f"not supported {message}", "remove this key")
 
 
 def jury_faults(value: StudyMapping) -> Iterator[Fault]:
@@ -249,14 +247,24 @@ def contradictions(
     yield from eligibility_faults(value["forms"])
     yield from quality_faults(value, valid_kinds)
     yield from _feedback_faults(value)
-    yield from _analysis_faults(value, systems)
+    yield from _analysis_faults(value, systems, valid_kinds)
     yield from by_faults(value, clips)
 
 
-def _repeat_faults(names: Sequence[str], path: str) -> Iterator[Fault]:
-    for index, name in enumerate(names):
-        if name in names[:index]:
+def _repeat_faults(names: Iterable[Any], path: str) -> Iterator[Fault]:
+    texts = list(map(str, names))
+    for index, name in enumerate(texts):
+        if name in texts[:index]:
             yield Fault(f"{path}[{index}]", f'duplicate "{name}"')
+
+
+def _unknown_faults(
+    names: Iterable[Any], known: Collection[str], path: str, message: str = "unknown system"
+) -> Iterator[Fault]:
+    """Yield a fault for each name of a list that is not known."""
+    for index, name in enumerate(map(str, names)):
+        if name not in known:
+            yield Fault(f"{path}[{index}]", f'{message} "{name}"', nearest(name, known))
 
 
 def kind_of(block: StudyMapping) -> TrialKind | UsageError:
@@ -277,11 +285,7 @@ def _block_faults(
 ) -> Iterator[Fault]:
     block_systems = [str(system) for system in block.get("systems", systems)]
     yield from _repeat_faults(block_systems, f"{path}.systems")
-    for index, system in enumerate(block_systems):
-        if system not in systems:
-            yield Fault(
-                f"{path}.systems[{index}]", f'unknown system "{system}"', nearest(system, systems)
-            )
+    yield from _unknown_faults(block_systems, systems, f"{path}.systems")
     heard = block.get("heard", len(block_systems))
     if heard > len(block_systems):
         yield Fault(
@@ -316,12 +320,10 @@ def _block_faults(
 
 def _training_item_faults(value: StudyMapping, clips: Sequence[Clip]) -> Iterator[Fault]:
     """Yield faults of the clips that are used for practice only."""
-    names = [clip.name for clip in clips]
-    yield from _repeat_faults(value["training_items"], "training_items")
-    for number, name in enumerate(value["training_items"]):
-        if clips and name not in names:
-            message = f'the material has no clip "{name}"'
-            yield Fault(f"training_items[{number}]", message, nearest(name, names))
+    items = value["training_items"]
+    yield from _repeat_faults(items, "training_items")
+    if names := [clip.name for clip in clips]:
+        yield from _unknown_faults(items, names, "training_items", "the material has no clip")
     if value["training_items"] and not value["training"] and not value.get("rows"):
         yield Fault("training_items", "the study has no practice trials", "set training")
 
@@ -382,19 +384,14 @@ def _covariate_faults(balance: StudyMapping, clips: Sequence[Clip]) -> Iterator[
         return
     columns = set(clips[0].covariates)
     for kind, names in balance.items():
-        yield from _repeat_faults(list(map(str, names)), f"balance.{kind}")
-        for index, column in enumerate(map(str, names)):
-            path = f"balance.{kind}[{index}]"
-            if column not in columns:
-                yield Fault(
-                    path, f'the material has no column "{column}"', nearest(column, columns)
-                )
-            elif kind == "numbers":
-                odd = [c.name for c in clips if isinstance(c.covariates[column], str)]
-                if odd:
-                    yield Fault(
-                        path, f'"{column}" of {odd[0]} is not a number', "list it under categories"
-                    )
+        path = f"balance.{kind}"
+        yield from _repeat_faults(names, path)
+        yield from _unknown_faults(names, columns, path, "the material has no column")
+    for index, column in enumerate(map(str, balance["numbers"])):
+        odd = [c.name for c in clips if isinstance(c.covariates.get(column), str)]
+        if odd:
+            message = f'"{column}" of {odd[0]} is not a number'
+            yield Fault(f"balance.numbers[{index}]", message, "list it under categories")
 
 
 def _wording_faults(value: StudyMapping) -> Iterator[Fault]:
@@ -417,9 +414,7 @@ def _wording_faults(value: StudyMapping) -> Iterator[Fault]:
 
 def _form_faults(forms: StudyMapping) -> Iterator[Fault]:
     for when, questions in forms.items():
-        yield from _repeat_faults(
-            [str(question["name"]) for question in questions], f"forms.{when}"
-        )
+        yield from _repeat_faults((question["name"] for question in questions), f"forms.{when}")
         for index, question in enumerate(questions):
             path, choice = f"forms.{when}[{index}].options", question.get("answer") == "choice"
             if choice and "options" not in question:
@@ -452,7 +447,9 @@ def _device_faults(device: StudyMapping) -> Iterator[Fault]:
             yield Fault(f"device.require[{index}]", f'"{step}" is not one of steps', "add it there")
 
 
-def _analysis_faults(value: StudyMapping, systems: Sequence[str]) -> Iterator[Fault]:
+def _analysis_faults(
+    value: StudyMapping, systems: Sequence[str], valid_kinds: Sequence[TrialKind]
+) -> Iterator[Fault]:
     """Yield faults of screening rules and of the planned analysis."""
     kinds = [block["kind"] for block in value["blocks"]]
     for index, rule in enumerate(value["screening"]):
@@ -460,19 +457,15 @@ def _analysis_faults(value: StudyMapping, systems: Sequence[str]) -> Iterator[Fa
         if rule["rule"] == DEVICE_RULE and not {*value["device"]["steps"]} & {*REQUIRED_STEPS}:
             message = f"needs a device check ({', '.join(REQUIRED_STEPS)})"
             yield Fault(f"screening[{index}].rule", message, "add one under device")
-    asked = [kind_of(block) for block in value["blocks"]]
-    right = [kind for kind in asked if not isinstance(kind, UsageError)]
-    if len(right) == len(asked):  # otherwise scales are unknown
-        yield from _scale_faults(value["analysis"], {n for kind in right for n in kind.results()})
-        yield from _control_faults(value["screening"], right)
-    system_names = [*systems, *_extra_systems(value)]
+    if len(valid_kinds) == len(kinds):  # otherwise scales are unknown
+        scales = {name for kind in valid_kinds for name in kind.results()}
+        yield from _scale_faults(value["analysis"], scales)
+        yield from _control_faults(value["screening"], valid_kinds)
+    reference = str(value.get("reference", ""))  # rated in addition, as anchors are
+    system_names = [*systems, *(name for kind in valid_kinds for name in kind.extra(reference))]
     for index, pair in enumerate(value["analysis"]["contrasts"]):
         path = f"analysis.contrasts[{index}]"
-        for place, name in enumerate(map(str, pair)):
-            if name not in system_names:
-                yield Fault(
-                    f"{path}[{place}]", f'unknown system "{name}"', nearest(name, system_names)
-                )
+        yield from _unknown_faults(pair, system_names, path)
         if str(pair[0]) == str(pair[1]):
             yield Fault(path, f'"{pair[0]}" is compared with itself')
     yield from _anchor_faults(value["analysis"]["anchors"], systems)
@@ -504,35 +497,21 @@ def _anchor_faults(anchors: Any, systems: Sequence[str]) -> Iterator[Fault]:
     )
     for scale, names in lists.items():
         path = f"analysis.anchors{scale}"
-        yield from _repeat_faults(list(map(str, names)), path)
-        for index, name in enumerate(map(str, names)):
-            if name not in systems:
-                message = f'unknown system "{name}"'
-                yield Fault(f"{path}[{index}]", message, nearest(name, systems))
+        yield from _repeat_faults(names, path)
+        yield from _unknown_faults(names, systems, path)
         if {*systems} <= {*map(str, names)}:
             yield Fault(path, "all systems are anchors", "leave at least one system to rank")
 
 
 def _scale_faults(analysis: StudyMapping, scales: set[str]) -> Iterator[Fault]:
     """Yield faults of planned scales and margins that do not exist in the study."""
-    for index, name in enumerate(map(str, analysis["scales"])):
-        if name not in scales:
-            yield Fault(
-                f"analysis.scales[{index}]", f'unknown scale "{name}"', nearest(name, scales)
-            )
+    yield from _unknown_faults(analysis["scales"], scales, "analysis.scales", "unknown scale")
     yield from margin_faults(analysis["margins"], scales)
     for name in map(str, analysis["anchors"] if isinstance(analysis["anchors"], dict) else ()):
         if name not in scales:
             yield Fault(
                 f"analysis.anchors.{name}", f'unknown scale "{name}"', nearest(name, scales)
             )
-
-
-def _extra_systems(value: StudyMapping) -> list[str]:
-    """Return what is rated in addition to the systems: hidden reference and anchors."""
-    kinds = [kind_of(block) for block in value["blocks"]]
-    reference = str(value.get("reference", ""))
-    return [n for k in kinds if not isinstance(k, UsageError) for n in k.extra(reference)]
 
 
 def _control_faults(rules: Sequence[StudyMapping], kinds: Sequence[TrialKind]) -> Iterator[Fault]:
