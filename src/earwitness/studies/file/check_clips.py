@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from earwitness.audio.decode import read_profile
 from earwitness.errors import Problem, UsageError, nearest
 from earwitness.io.schema import Fault
 from earwitness.io.source import is_present
-from earwitness.io.tables import read_row_table
 from earwitness.ratings.scales import Scale
+from earwitness.studies.file.material import read_fixed_table, value_faults
 from earwitness.studies.hearing import digit_files
 from earwitness.studies.study import (
     CHECK_ROLES,
@@ -37,14 +38,6 @@ COUNT_KEYS = {GOLD_ROLE: "gold", TRAP_ROLE: "traps"}  # numbers of clips per ses
 
 
 @dataclass
-class CheckTable:
-    """Clips with known answers, and the problems of their table."""
-
-    clips: list[CheckClip] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-
-
-@dataclass
 class _ClipRows:
     """Role and answers of one clip, with the line of each answer."""
 
@@ -55,32 +48,23 @@ class _ClipRows:
 
 def read_check_clips(
     path: Path, folder: Path, scales: Mapping[str, Scale], *, heard: bool
-) -> CheckTable:
+) -> tuple[list[CheckClip], list[Problem]]:
     """Read a table of clips with known answers: file, role, scale and value.
 
     ``folder`` is that of the study file; an empty scale stands for all ``scales``. Audio files may
     be missing unless ``heard``.
     """
-    table = read_row_table(path)
-    if not table.problems and sorted(table.columns or ()) != sorted(CHECK_COLUMNS):
-        message = f"needs the columns {', '.join(CHECK_COLUMNS)}, and no others"
-        table.problems.append(Problem(str(path), 1, "", message))
-    checks = CheckTable(problems=table.problems)
-    if checks.problems:
-        return checks
+    table, checks = read_fixed_table(path, CHECK_COLUMNS), list[CheckClip]()
     clips: dict[str, _ClipRows] = {}
     for line, row in table.rows:
-        if None in row or None in row.values():
-            faults = [Fault("", f"needs {len(CHECK_COLUMNS)} fields")]
-        else:
-            faults = list(_row_faults(row, scales, clips))
-        checks.problems += [Problem(str(path), line, *fault) for fault in faults]
+        faults = list(_row_faults(row, scales, clips))
+        table.problems += [Problem(str(path), line, *fault) for fault in faults]
         if not faults:
             clip = clips.setdefault(row["file"], _ClipRows(row["role"], line))
             for scale in [row["scale"]] if row["scale"] else scales:
                 clip.values[scale] = float(row["value"])
-    if not clips and not checks.problems:
-        checks.problems.append(Problem(str(path), 1, "", "contains no clips"))
+    if not clips and not table.problems:
+        table.problems.append(Problem(str(path), 1, "", "contains no clips"))
     for file, clip in clips.items():
         seconds = 0.0
         try:
@@ -89,9 +73,9 @@ def read_check_clips(
         except (OSError, ValueError) as error:  # UsageError is one of them, and NUL in a name
             reason = str(error).partition(": ")[2] if isinstance(error, UsageError) else ""
             message = reason or "the audio file does not exist"
-            checks.problems.append(Problem(str(path), clip.line, "file", f"{file}: {message}"))
-        checks.clips.append(CheckClip(file, clip.role, file, seconds, clip.values))
-    return checks
+            table.problems.append(Problem(str(path), clip.line, "file", f"{file}: {message}"))
+        checks.append(CheckClip(file, clip.role, file, seconds, clip.values))
+    return checks, table.problems
 
 
 def _row_faults(
@@ -105,24 +89,12 @@ def _row_faults(
         yield Fault("scale", f'unknown scale "{row["scale"]}"', nearest(row["scale"], scales))
         return
     asked = [row["scale"]] if row["scale"] else list(scales)
-    for name in asked:
-        scale = scales[name]
-        if not scale.allows(_parse_number(row["value"])):
-            limits = f"from {scale.low:g} to {scale.high:g} in steps of {scale.step:g}"
-            yield Fault("value", f'must be {limits}, got "{row["value"]}"')
-            break
+    yield from islice((f for name in asked for f in value_faults(row["value"], scales[name])), 1)
     known = clips.get(row["file"])
     if known is not None and known.role != row["role"]:
         yield Fault("role", f"{row['file']} is a {known.role} clip on line {known.line}")
     if known is not None and set(asked) & set(known.values):
         yield Fault("scale", f"duplicate answer for {row['file']}", "keep one")
-
-
-def _parse_number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 # --- Quality control and eligibility from keys ---------------------------------------------------
@@ -248,14 +220,14 @@ def quality_faults(value: Mapping[str, Any], kinds: Sequence[TrialKind]) -> Iter
             message = "not supported together with rows, which set all trials"
             yield Fault(f"quality.{key}", message, "remove this key")
     for kind in kinds:
-        if "clips" in quality and (not isinstance(kind, SingleKind) or kind.open_reference):
-            message = f"not supported by {kind.name}, which does not rate clips one at a time"
-            yield Fault("quality.clips", message)
+        message, is_single = f"not supported by {kind.name}", isinstance(kind, SingleKind)
+        reason = f"{message}, which does not rate clips one at a time"
+        if "clips" in quality and (not is_single or kind.open_reference):
+            yield Fault("quality.clips", reason)
         if quality["repeats"] and (kind.captioned or not kind.results()):
-            yield Fault("quality.repeats", f"not supported by {kind.name}")
-        if quality["results"] and not isinstance(kind, SingleKind):
-            message = f"not supported by {kind.name}, which does not rate clips one at a time"
-            yield Fault("quality.results", message)
+            yield Fault("quality.repeats", message)
+        if quality["results"] and not is_single:
+            yield Fault("quality.results", reason)
     if "clips" in quality and len({kind.name for kind in kinds}) > 1:
         yield Fault("quality.clips", "all blocks must have the same kind", "split the study")
 
@@ -299,8 +271,7 @@ def count_faults(quality: QualityControl) -> Iterator[Fault]:
     """Yield faults of numbers of clips per session that the table does not have."""
     for role, key in COUNT_KEYS.items():
         count = sum(clip.role == role for clip in quality.clips)
-        if getattr(quality, key) > count:
-            wanted = getattr(quality, key)
+        if (wanted := getattr(quality, key)) > count:
             noun = "clip" if wanted == 1 else "clips"
             message = f"needs {wanted} {role} {noun}, the table has {count}"
             yield Fault(f"quality.{key}", message, "add clips or reduce the number")

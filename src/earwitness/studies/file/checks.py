@@ -129,8 +129,8 @@ def missing_sounds(folder: Path, value: StudyMapping) -> list[Problem]:
     """Return a problem for each missing audio file of an example."""
     rubric = value.get("rubric")
     examples = list(rubric.get("examples", ())) if isinstance(rubric, dict) else []
-    kinds = [kind_of(block) for block in value["blocks"]]
-    examples += [one for kind in kinds if isinstance(kind, PlaneKind) for one in kind.examples]
+    planes = [kind for kind in valid_kinds(value) if isinstance(kind, PlaneKind)]
+    examples += [one for kind in planes for one in kind.examples]
     names = dict.fromkeys(example["sound"] for example in examples if example.get("sound"))
     return [
         Problem(str(folder / name), 0, "", "missing audio file of an example")
@@ -235,19 +235,18 @@ def contradictions(
         count = max(0, len(clips) - len(value["training_items"]))
         yield from _block_faults(value, block, f"blocks[{number}]", systems, count)
     yield from _training_item_faults(value, clips)
-    kinds = [kind_of(block) for block in value["blocks"]]
-    valid_kinds = [kind for kind in kinds if not isinstance(kind, UsageError)]
-    yield from caption_faults(value, valid_kinds, clips)
-    yield from transcript_faults(value, valid_kinds)
+    kinds = valid_kinds(value)
+    yield from caption_faults(value, kinds, clips)
+    yield from transcript_faults(value, kinds)
     yield from jury_faults(value)
     yield from _listener_faults(value)
     yield from _covariate_faults(value["balance"], clips)
     yield from _wording_faults(value)
     yield from _form_faults(value["forms"])
     yield from eligibility_faults(value["forms"])
-    yield from quality_faults(value, valid_kinds)
+    yield from quality_faults(value, kinds)
     yield from _feedback_faults(value)
-    yield from _analysis_faults(value, systems, valid_kinds)
+    yield from _analysis_faults(value, systems, kinds)
     yield from by_faults(value, clips)
 
 
@@ -278,6 +277,12 @@ def kind_of(block: StudyMapping) -> TrialKind | UsageError:
         return kind(**parameters)
     except UsageError as error:
         return error
+
+
+def valid_kinds(value: StudyMapping) -> list[TrialKind]:
+    """Return the trial kinds of all blocks whose parameters are valid."""
+    kinds = map(kind_of, value["blocks"])
+    return [kind for kind in kinds if not isinstance(kind, UsageError)]
 
 
 def _block_faults(
@@ -448,21 +453,21 @@ def _device_faults(device: StudyMapping) -> Iterator[Fault]:
 
 
 def _analysis_faults(
-    value: StudyMapping, systems: Sequence[str], valid_kinds: Sequence[TrialKind]
+    value: StudyMapping, systems: Sequence[str], kinds: Sequence[TrialKind]
 ) -> Iterator[Fault]:
     """Yield faults of screening rules and of the planned analysis."""
-    kinds = [block["kind"] for block in value["blocks"]]
+    names = [block["kind"] for block in value["blocks"]]
     for index, rule in enumerate(value["screening"]):
-        yield from _rule_faults(rule, f"screening[{index}]", kinds)
+        yield from _rule_faults(rule, f"screening[{index}]", names)
         if rule["rule"] == DEVICE_RULE and not {*value["device"]["steps"]} & {*REQUIRED_STEPS}:
             message = f"needs a device check ({', '.join(REQUIRED_STEPS)})"
             yield Fault(f"screening[{index}].rule", message, "add one under device")
-    if len(valid_kinds) == len(kinds):  # otherwise scales are unknown
-        scales = {name for kind in valid_kinds for name in kind.results()}
+    if len(kinds) == len(names):  # otherwise scales are unknown
+        scales = {name for kind in kinds for name in kind.results()}
         yield from _scale_faults(value["analysis"], scales)
-        yield from _control_faults(value["screening"], valid_kinds)
+        yield from _control_faults(value["screening"], kinds)
     reference = str(value.get("reference", ""))  # rated in addition, as anchors are
-    system_names = [*systems, *(name for kind in valid_kinds for name in kind.extra(reference))]
+    system_names = [*systems, *(name for kind in kinds for name in kind.extra(reference))]
     for index, pair in enumerate(value["analysis"]["contrasts"]):
         path = f"analysis.contrasts[{index}]"
         yield from _unknown_faults(pair, system_names, path)

@@ -74,26 +74,23 @@ class Sounds:
 
     def problems(self, clips: Sequence[Clip]) -> list[Problem]:
         """Return a problem for each missing or unreadable audio file."""
-        problems, present_systems = (
-            [],
-            [system for system in self.systems if self._has_any(system, clips)],
-        )
-        for system in self.systems:
-            if system not in present_systems:
-                problems.append(self._missing_system_problem(system, clips))
+        present = {
+            system: {clip.name for clip in clips if is_present(self.path(clip, system))}
+            for system in self.systems
+        }
+        problems = [
+            self._missing_system_problem(system, clips)
+            for system, names in present.items()
+            if not names
+        ]
         for clip in clips:
-            there = [system for system in present_systems if is_present(self.path(clip, system))]
-            message = f"missing, although {there[0]} has this clip" if there else "missing"
-            for system in present_systems:
+            there = [system for system, names in present.items() if clip.name in names]
+            missing = f"missing, although {there[0]} has this clip" if there else "missing"
+            for system in (system for system, names in present.items() if names):
                 path = self.path(clip, system)
-                if system not in there:
-                    problems.append(Problem(str(path), 0, "", message, item=clip.name))
-                elif wrong := sound_fault(path):
+                if wrong := sound_fault(path) if system in there else missing:
                     problems.append(Problem(str(path), 0, "", wrong, item=clip.name))
         return problems
-
-    def _has_any(self, system: str, clips: Sequence[Clip]) -> bool:
-        return any(is_present(self.path(clip, system)) for clip in clips)
 
     def _missing_system_problem(self, system: str, clips: Sequence[Clip]) -> Problem:
         """Return a problem for a system without any audio file, whose name may be misspelt."""
@@ -104,11 +101,8 @@ class Sounds:
                 str(wanted.parent), 0, "", message, "create anchors with earwitness study anchors"
             )
         beside = wanted.parent.parent
-        there = (
-            [folder.name for folder in beside.iterdir() if folder.is_dir()]
-            if is_present(beside, Path.is_dir)
-            else []
-        )
+        folders = beside.iterdir() if is_present(beside, Path.is_dir) else ()
+        there = [folder.name for folder in folders if folder.is_dir()]
         others = [name for name in there if name not in self.systems]
         return Problem(str(wanted.parent), 0, "", message, nearest(system, others))
 
@@ -426,76 +420,59 @@ def _missing_captions(
 GOLD_COLUMNS = ("item", "system", "scale", "value")
 
 
-@dataclass
-class GoldTable:
-    """Expected answers, and their problems."""
+def read_fixed_table(path: Path, columns: Sequence[str]) -> RowTable:
+    """Read a CSV table that must have these columns; rows with other numbers of cells are left out.
 
-    values: list[Gold] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class GoldVocabulary:
-    """Items, systems and scales that a table of expected answers may name."""
-
-    items: Sequence[str]
-    systems: Sequence[str]
-    scales: Mapping[str, Scale]
-
-
-def read_gold(path: Path, vocabulary: GoldVocabulary) -> GoldTable:
-    """Read a table of expected answers."""
+    Of a table with other columns, no row is returned.
+    """
     table = read_row_table(path)
-    if not table.problems and sorted(table.columns or ()) != sorted(GOLD_COLUMNS):
-        message = f"needs the columns {', '.join(GOLD_COLUMNS)}, and no others"
+    if not table.problems and sorted(table.columns or ()) != sorted(columns):
+        message = f"needs the columns {', '.join(columns)}, and no others"
         table.problems.append(Problem(str(path), 1, "", message))
-    if table.problems:
-        return GoldTable(problems=table.problems)
-    return _read_gold_rows(table.rows, str(path), vocabulary)
+    rows = [] if table.problems else table.rows
+    whole = {line for line, row in rows if None not in row and None not in row.values()}
+    message = f"needs {len(columns)} fields"
+    table.problems += [Problem(str(path), n, "", message) for n, _ in rows if n not in whole]
+    table.rows = [(line, row) for line, row in rows if line in whole]
+    return table
 
 
-def _read_gold_rows(
-    rows: Sequence[tuple[int, Row]], source: str, vocabulary: GoldVocabulary
-) -> GoldTable:
-    gold, seen = GoldTable(), dict[tuple[str, str, str], int]()
-    for line, row in rows:
-        if None in row or None in row.values():
-            faults = [Fault("", f"needs {len(GOLD_COLUMNS)} fields")]
-        else:
-            faults = list(_check_gold_row(row, vocabulary, seen))
-        gold.problems += [Problem(source, line, *fault) for fault in faults]
+def read_gold(
+    path: Path, items: Sequence[str], systems: Sequence[str], scales: Mapping[str, Scale]
+) -> tuple[list[Gold], list[Problem]]:
+    """Read a table of expected answers, which may name these items, systems and scales."""
+    table = read_fixed_table(path, GOLD_COLUMNS)
+    gold, seen = list[Gold](), dict[tuple[str, str, str], int]()
+    known = {"item": items, "system": systems, "scale": list(scales)}
+    for line, row in table.rows:
+        key = row["item"], row["system"], row["scale"]
+        faults = [
+            Fault(name, f'unknown {name} "{row[name]}"', nearest(row[name], there))
+            for name, there in known.items()
+            if there and row[name] not in there
+        ]
+        if row["scale"] in scales:
+            faults += value_faults(row["value"], scales[row["scale"]])
+        if key in seen:
+            faults.append(Fault("", f"duplicate of line {seen[key]}", "keep one"))
+        table.problems += [Problem(str(path), line, *fault) for fault in faults]
         if not faults:
-            key = row["item"], row["system"], row["scale"]
             seen[key] = line
-            gold.values.append(Gold(*key, float(row["value"])))
-    if not gold.values and not gold.problems:
-        gold.problems.append(Problem(source, 1, "", "contains no expected values"))
-    return gold
+            gold.append(Gold(*key, float(row["value"])))
+    if not gold and not table.problems:
+        table.problems.append(Problem(str(path), 1, "", "contains no expected values"))
+    return gold, table.problems
 
 
-def _check_gold_row(
-    row: Mapping[str, str], vocabulary: GoldVocabulary, seen: Mapping[tuple[str, str, str], int]
-) -> Iterator[Fault]:
-    for name, there in (
-        ("item", vocabulary.items),
-        ("system", vocabulary.systems),
-        ("scale", vocabulary.scales),
-    ):
-        if there and row[name] not in there:
-            yield Fault(name, f'unknown {name} "{row[name]}"', nearest(row[name], there))
-    scale = vocabulary.scales.get(row["scale"])
-    if scale is not None and not scale.allows(_parse_gold_value(row["value"])):
-        limits = f"from {scale.low:g} to {scale.high:g} in steps of {scale.step:g}"
-        yield Fault("value", f'must be {limits}, got "{row["value"]}"')
-    if (line := seen.get((row["item"], row["system"], row["scale"]))) is not None:
-        yield Fault("", f"duplicate of line {line}", "keep one")
-
-
-def _parse_gold_value(text: str) -> float | None:
+def value_faults(text: str, scale: Scale) -> Iterator[Fault]:
+    """Yield a fault if a text is no value of a scale."""
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
-        return None
+        value = float("nan")
+    if not scale.allows(value):
+        limits = f"from {scale.low:g} to {scale.high:g} in steps of {scale.step:g}"
+        yield Fault("value", f'must be {limits}, got "{text}"')
 
 
 # --- Examples for tables that do not exist yet ---------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 
 from earwitness.analysis.plan import ALL_SCALES, Analysis, interval_for
 from earwitness.analysis.screening import PRESETS, SCREENS
-from earwitness.errors import InputError, Problem, UsageError
+from earwitness.errors import InputError, Problem
 from earwitness.io.schema import Fault, fill_defaults
 from earwitness.io.yaml import YamlDocument, read_yaml
 from earwitness.ratings.names import DEFAULT_SOUND_PATTERN
@@ -33,12 +33,11 @@ from earwitness.studies.file.checks import (
     is_captioned,
     is_transcribed,
     judged_systems,
-    kind_of,
     missing_sounds,
+    valid_kinds,
 )
 from earwitness.studies.file.listener_rows import PlaylistVocabulary, read_playlists
 from earwitness.studies.file.material import (
-    GoldVocabulary,
     Sounds,
     StudyMaterial,
     draft_captions,
@@ -172,7 +171,7 @@ def read_study(
         faults += pattern_faults(file.value["files"], captioned=shared)
     if not isinstance(file.value, dict):
         _refuse(file, faults)
-    wrong = {re.split(r"[.\[]", fault.field)[0] for fault in faults}
+    wrong = set(map(_main_key, faults))
     keys = StudyKeys.__struct_fields__
     usable = {key: file.value[key] for key in keys if key in file.value and key not in wrong}
     if {"systems", "blocks"} <= set(usable):  # the other keys can be checked
@@ -185,7 +184,7 @@ def read_study(
             *contradictions(value, material.clips, practice=practice),
             *recording_faults(value, [] if material.is_draft else material.clips),
         ]
-        more = [fault for fault in faulty if _is_new_fault(fault, wrong)]
+        more = [fault for fault in faulty if _main_key(fault) not in wrong]
         quality = build_quality(value["quality"], material.checks)
         if material.check_problems:
             wrong.add("quality")
@@ -197,9 +196,9 @@ def read_study(
     raise AssertionError("a file without systems or blocks has faults")
 
 
-def _is_new_fault(fault: Fault, wrong: set[str]) -> bool:
-    """Return whether a fault concerns keys that have no other fault."""
-    return re.split(r"[.\[]", fault.field)[0] not in wrong
+def _main_key(fault: Fault) -> str:
+    """Return the key of the study file that a fault concerns."""
+    return re.split(r"[.\[]", fault.field)[0]
 
 
 def _refuse(file: YamlDocument, faults: Sequence[Any], others: Sequence[Problem] = ()) -> None:
@@ -285,15 +284,20 @@ def _read_material(
     if heard:
         named.problems += missing_sounds(folder, value)
     if value.get("gold"):
-        gold = read_gold(folder / value["gold"], _gold_vocabulary(value, named.clips))
-        named.gold, named.problems = gold.values, named.problems + gold.problems
+        first, names = value["blocks"][0], [clip.name for clip in named.clips]
+        systems = list(map(str, first.get("systems", value["systems"])))
+        named.gold, problems = read_gold(
+            folder / value["gold"], names, systems, check_scales(first)
+        )
+        named.problems += problems
     if heard and (test := build_hearing(value.get("hearing"))) is not None:
         named.problems += missing_digits(folder, test)
     if table := value["quality"].get("clips"):
         scales = check_scales(value["blocks"][0])
-        checks = read_check_clips(folder / table, folder, scales, heard=heard)
-        named.checks, named.check_problems = checks.clips, checks.problems
-        named.problems += checks.problems
+        named.checks, named.check_problems = read_check_clips(
+            folder / table, folder, scales, heard=heard
+        )
+        named.problems += named.check_problems
     return named
 
 
@@ -318,8 +322,7 @@ def _add_texts(
     """Add transcripts and summaries to the clips, and their problems."""
     if draft and is_missing(folder, value["transcripts"]):
         texts = draft_transcripts(value["transcripts"], named.clips)
-    kinds = [kind_of(block) for block in value["blocks"]]
-    highlight = any(isinstance(kind, WordsKind) and kind.highlights for kind in kinds)
+    highlight = any(isinstance(k, WordsKind) and k.highlights for k in valid_kinds(value))
     named.problems += texts.problems
     if texts.texts:
         named.problems += texts.find_missing(named.clips)
@@ -337,14 +340,6 @@ def _add_texts(
     named.problems += summaries.problems
 
 
-def _gold_vocabulary(value: StudyDict, clips: Sequence[Clip]) -> GoldVocabulary:
-    """Return the names that gold answers may use: those of the first block."""
-    first = value["blocks"][0]
-    systems = list(map(str, first.get("systems", value["systems"])))
-    scales = {scale.name: scale for scale in KINDS[first["kind"]].fixed}
-    return GoldVocabulary([clip.name for clip in clips], systems, scales)
-
-
 def _locate_sounds(folder: Path, value: StudyDict, without: Sequence[str]) -> Sounds | None:
     """Return where audio files are, if the study file tells."""
     if "files" not in value:
@@ -358,10 +353,8 @@ def _locate_sounds(folder: Path, value: StudyDict, without: Sequence[str]) -> So
 def _sound_folders(value: StudyDict) -> list[str]:
     """Return systems and the other folders that trials need."""
     folders = list(map(str, value["systems"]))
-    for block in value["blocks"]:
-        kind = kind_of(block)
-        if not isinstance(kind, UsageError) and value.get("reference"):
-            folders += kind.extra(str(value["reference"]))
+    for kind in valid_kinds(value) if value.get("reference") else ():
+        folders += kind.extra(str(value["reference"]))
     return list(dict.fromkeys(folders))
 
 

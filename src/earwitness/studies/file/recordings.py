@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from earwitness.errors import EarwitnessError, InputError, Problem, nearest
 from earwitness.io.schema import Fault, fill_defaults
 from earwitness.navigator.labels import Overlay, read_overlays
@@ -62,11 +64,7 @@ def _path_list(value: str | Sequence[str]) -> tuple[str, ...]:
 
 def build_display(value: Mapping[str, Any]) -> RecordingDisplay:
     """Return the display of long recordings by the keys of the study file."""
-    display = RecordingDisplay(**{**value, "gain_db": float(value["gain_db"])})
-    if display.range_db is None:
-        return display
-    low, high = display.range_db
-    return replace(display, range_db=(float(low), float(high)))
+    return msgspec.convert(value, RecordingDisplay)
 
 
 # --- Files and clock -----------------------------------------------------------------------------
