@@ -52,7 +52,7 @@ from earwitness.studies.file.reader import read_study
 from earwitness.studies.from_answers import comments_from_answers
 from earwitness.studies.quality import evidence_of_answers
 from earwitness.studies.study import Study
-from earwitness.studies.trials import block_kind
+from earwitness.studies.trials import study_kinds
 from earwitness.studies.trials.mushra import Mushra
 from earwitness.studies.trials.rubric import RubricKind
 from earwitness.version import __version__
@@ -202,7 +202,7 @@ def _planned_settings(study: Study | None) -> AnalysisSettings:
     """Return the settings planned in a study, with its hidden reference and anchors."""
     if study is None:
         return AnalysisSettings()
-    kinds = [block_kind(block) for block in study.blocks]
+    kinds = study_kinds(study)
     anchors = [name for kind in kinds if isinstance(kind, Mushra) for name in kind.anchors]
     rubrics = [kind for kind in kinds if isinstance(kind, RubricKind)]
     return AnalysisSettings(

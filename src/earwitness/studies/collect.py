@@ -39,7 +39,7 @@ from earwitness.studies.from_answers import (
 from earwitness.studies.pages import DEVICE_PAGE, counted_trials
 from earwitness.studies.quality import evidence_of_answers
 from earwitness.studies.study import STORE_FILE_NAME, Design, Study
-from earwitness.studies.trials import block_kind
+from earwitness.studies.trials import block_kind, study_kinds
 
 # --- Checks of file kinds ------------------------------------------------------------------------
 
@@ -315,7 +315,7 @@ def read_rating_set(
 
 def _study_names(plan: Study) -> KnownNames:
     """Return the names that tables of the ratings of a study may have."""
-    kinds = [block_kind(block) for block in plan.blocks]
+    kinds = study_kinds(plan)
     others = [name for kind in kinds for name in kind.extra(plan.reference)]
     return KnownNames(
         systems=(*plan.systems, *others),

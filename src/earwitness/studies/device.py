@@ -14,7 +14,7 @@ from earwitness.core import UNHEARD_META_KEY
 from earwitness.errors import BadAnswer
 from earwitness.stats.observers import is_more_than
 from earwitness.studies.study import Study, Trial
-from earwitness.studies.trials import block_kind
+from earwitness.studies.trials import trial_kind
 from earwitness.studies.wording import wording
 
 # --- Device check --------------------------------------------------------------------------------
@@ -51,18 +51,14 @@ def draw_device_trials(
         },
     }
     later = (attempt,) if attempt else ()
+    streams = {
+        step: (seed, DEVICE_STREAM, listener, DEVICE_STEPS.index(step), *later) for step in rounds
+    }
     return {
-        step: _shuffle_places(
-            places, (seed, DEVICE_STREAM, listener, DEVICE_STEPS.index(step), *later)
-        )
+        step: np.random.default_rng(streams[step]).permutation(places).tolist()
         for step, places in rounds.items()
         if step in steps
     }
-
-
-def _shuffle_places(places: Sequence[int], stream: tuple[int, ...]) -> list[int]:
-    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(stream)))
-    return [int(place) for place in rng.permutation(places)]
 
 
 def score_choices(
@@ -89,8 +85,7 @@ def score_choices(
 
 
 def _are_choices(values: Sequence[Any]) -> bool:
-    whole = all(isinstance(one, int) and not isinstance(one, bool) for one in values)
-    return whole and all(0 <= one < CHOICES_PER_ROUND for one in values)
+    return all(type(one) is int and 0 <= one < CHOICES_PER_ROUND for one in values)
 
 
 def device_hits(values: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
@@ -156,10 +151,9 @@ def _is_level(value: Any) -> bool:
 
 
 def _are_hits(value: Any) -> bool:
-    if not isinstance(value, list | tuple) or len(value) != 2:
+    if not isinstance(value, list | tuple) or [type(one) for one in value] != [int, int]:
         return False
-    whole = all(isinstance(one, int) and not isinstance(one, bool) for one in value)
-    return whole and 0 <= value[0] <= value[1] and 0 < value[1] <= 1000
+    return bool(0 <= value[0] <= value[1] and 0 < value[1] <= 1000)
 
 
 # --- Sounds played to their end ------------------------------------------------------------------
@@ -190,8 +184,8 @@ def count_playback(study: Study, trial: Trial, meta: Mapping[str, Any] | None) -
     plays = None if meta is None else meta.get("plays")
     if not isinstance(plays, list):
         return PlaybackCounts(0, 0, 1)
-    heard = count_complete_plays(plays, switching=block_kind(study.blocks[trial.block]).switching)
-    wanted = _wanted_plays(study, trial)
+    heard = count_complete_plays(plays, switching=trial_kind(study, trial).switching)
+    wanted = wanted_plays(study, trial)
     false = [part for part in wanted if heard[part] and _is_contradicted(part[1], meta)]
     unheard = sum(not heard[part] for part in wanted) + len(false)
     return PlaybackCounts(unheard, len(wanted), 0, len(false))
@@ -199,15 +193,14 @@ def count_playback(study: Study, trial: Trial, meta: Mapping[str, Any] | None) -
 
 def count_marked(study: Study, trial: Trial, mark: Mapping[str, Any] | None) -> PlaybackCounts:
     """Count the sounds of a trial that cannot have been heard, by the server's mark alone."""
-    wanted, meta = _wanted_plays(study, trial), {UNHEARD_META_KEY: mark}
+    wanted, meta = wanted_plays(study, trial), {UNHEARD_META_KEY: mark}
     false = sum(_is_contradicted(sound, meta) for _, sound in wanted)
     return PlaybackCounts(false, len(wanted), 0, false)
 
 
-def _wanted_plays(study: Study, trial: Trial) -> list[QuestionSound]:
+def wanted_plays(study: Study, trial: Trial) -> list[QuestionSound]:
     """Return the plays to the end that a trial asks for."""
-    kind = block_kind(study.blocks[trial.block])
-    words = wording(study.language, study.wordings)
+    kind, words = trial_kind(study, trial), wording(study.language, study.wordings)
     names = [""] if kind.switching else [ask.name for ask in kind.asks(trial)]
     sounds = range(len(kind.presented(trial, words, study.reference)))
     return [(name, number) for name in names for number in sounds]

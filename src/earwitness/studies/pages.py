@@ -12,7 +12,7 @@ from earwitness.errors import BadAnswer, whole_characters
 from earwitness.studies.device import device_faults, draw_device_trials
 from earwitness.studies.hearing import digit_files, draw_triplets, hearing_faults
 from earwitness.studies.study import CHECK_ROLES, HearingTest, ListenerPlan, Question, Study, Trial
-from earwitness.studies.trials import block_kind, trial_kind
+from earwitness.studies.trials import block_kind, study_kinds, trial_kind
 from earwitness.studies.wording import Wording, wording
 
 # --- Feedback after practice trials --------------------------------------------------------------
@@ -23,12 +23,9 @@ Row = dict[str, Any]
 
 def feedback_rows(study: Study, trial: Trial, questions: list[Row], words: Wording) -> list[Row]:
     """Return a feedback row per question of a trial, without the listener's answers."""
-    kind = block_kind(study.blocks[trial.block])
+    kind = trial_kind(study, trial)
     shown = kind.presented(trial, words, study.reference)
-    gold = {
-        (gold_value.item, gold_value.system, gold_value.scale): gold_value.value
-        for gold_value in study.gold
-    }
+    gold = {(one.item, one.system, one.scale): one.value for one in study.gold}
     is_same = len({question["prompt"] for question in questions}) < len(questions)
     rows = []
     for ask, question in zip(kind.asks(trial), questions, strict=True):
@@ -190,18 +187,7 @@ def read_page(study: Study, page: Page, values: Mapping[str, Any], listener: int
         kind = trial_kind(study, page.trial)
         ratings = kind.read(page.trial, values, listener, page.session, page.number)
         return ratings if page.counts else []
-    if not page.asks and values:
-        raise BadAnswer({name: f"unknown question {name!r}" for name in values})
-    if page.view["kind"] == DEVICE_PAGE and (wrong := dict(device_faults(study.device, values))):
-        raise BadAnswer(wrong)
-    if page.view["kind"] == HEARING_PAGE and study.hearing is not None:
-        wrong = dict(hearing_faults(study.hearing, study.seed, listener, values))
-        if wrong:
-            raise BadAnswer(wrong)
-    if page.view["kind"] == CONSENT_PAGE and dict(values) != {AGREE_ANSWER: True}:
-        raise BadAnswer({AGREE_ANSWER: "consent is required to take part"})
-    is_form = page.view["kind"] in (FORM_PAGE, CHECK_PAGE)
-    if is_form and (wrong := dict(_form_faults(page.questions, values))):
+    if wrong := dict(_page_faults(study, page, values, listener)):
         raise BadAnswer(wrong)
     if page.view["kind"] == CHECK_PAGE and not all(
         question.eligible is None or question.eligible.admits(values[question.name])
@@ -209,6 +195,23 @@ def read_page(study: Study, page: Page, values: Mapping[str, Any], listener: int
     ):
         raise BadAnswer(["the answer to the check question is wrong"])
     return []
+
+
+def _page_faults(
+    study: Study, page: Page, values: Mapping[str, Any], listener: int
+) -> Iterator[tuple[str, str]]:
+    """Yield the invalid answers of a page without a trial, and what is wrong."""
+    kind = page.view["kind"]
+    if not page.asks:
+        yield from ((name, f"unknown question {name!r}") for name in values)
+    elif kind == DEVICE_PAGE:
+        yield from device_faults(study.device, values)
+    elif kind == HEARING_PAGE and study.hearing is not None:
+        yield from hearing_faults(study.hearing, study.seed, listener, values)
+    elif kind == CONSENT_PAGE and dict(values) != {AGREE_ANSWER: True}:
+        yield AGREE_ANSWER, "consent is required to take part"
+    elif kind in (FORM_PAGE, CHECK_PAGE):
+        yield from _form_faults(page.questions, values)
 
 
 def view_with_answer(study: Study, page: Page, values: Mapping[str, Any] | None) -> View:
@@ -260,9 +263,8 @@ class _PageBuilder:
     def device(self, listener: int) -> Page:
         steps, title = list(self.study.device), self.words.pages[DEVICE_PAGE]
         trials = draw_device_trials(steps, self.study.seed, listener)
-        return Page(
-            DEVICE_PAGE, {"kind": DEVICE_PAGE, "title": title, "steps": steps, "trials": trials}
-        )
+        view = {"kind": DEVICE_PAGE, "title": title, "steps": steps, "trials": trials}
+        return Page(DEVICE_PAGE, view)
 
     def hearing(self, listener: int, test: HearingTest) -> Page:
         files = enumerate(digit_files(test))
@@ -283,13 +285,12 @@ class _PageBuilder:
             asked.append((item, system, place))
             return str(len(asked) - 1)
 
-        kinds = [block_kind(block) for block in self.study.blocks]
+        kinds = study_kinds(self.study)
         views = {n: v for kind in kinds for n, v in kind.intro_views(self.words, later).items()}
         for name, view in views.items():
-            placeholders = view.get("sounds", ())
             sounds = [
                 {**sound, "address": self.address(*asked[int(sound["address"])])}
-                for sound in placeholders
+                for sound in view.get("sounds", ())
             ]
             view, item = {**view, "sounds": sounds} if sounds else view, ""
             if "recording" in view:
@@ -371,11 +372,11 @@ def _form_faults(
                 yield name, f"{name} has no answer"
         elif question.answer == "choice" and value not in question.options:
             yield name, f"{name} must be one of {', '.join(question.options)}, got {value!r}"
-        elif question.answer == "number" and (
-            isinstance(value, bool) or not _is_finite_number(value)
-        ):
+        elif question.answer == "number" and not _is_finite_number(value):
             yield name, f"{name} must be a number, got {value!r}"
-        elif question.answer == "text" and not _is_valid_text(value):
+        elif question.answer == "text" and not (
+            isinstance(value, str) and value == whole_characters(value)
+        ):
             yield name, f"{name} must be text, got {value!r}"
     for name in values:
         if name not in question_of:
@@ -383,8 +384,5 @@ def _form_faults(
 
 
 def _is_finite_number(value: Any) -> bool:
-    return isinstance(value, int | float) and abs(value) <= sys.float_info.max
-
-
-def _is_valid_text(value: Any) -> bool:
-    return isinstance(value, str) and value == whole_characters(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and abs(value) <= sys.float_info.max

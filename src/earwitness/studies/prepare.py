@@ -26,7 +26,7 @@ from earwitness.io.tables import records_csv
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.file.webmushra import ImportedStudy, read_webmushra
 from earwitness.studies.study import Study
-from earwitness.studies.trials import KINDS, block_kind
+from earwitness.studies.trials import KINDS, study_kinds
 from earwitness.studies.trials.base import TrialKind
 from earwitness.studies.trials.mushra import AnchorLoss, Mushra, weak_anchor_notes
 from earwitness.studies.trials.single import SingleKind
@@ -85,7 +85,7 @@ def study_anchors(study: str | PathLike[str], *, progress: Progress = no_progres
 
 
 def _anchor_names(plan: Study) -> list[str]:
-    kinds = [block_kind(block) for block in plan.blocks]
+    kinds = study_kinds(plan)
     named = [kind.anchors for kind in kinds if isinstance(kind, Mushra)]
     return list(dict.fromkeys(chain.from_iterable(named)))
 

@@ -13,10 +13,11 @@ import numpy as np
 from earwitness.analysis.evidence import CheckAnswer, QualityEvidence, TaskTimes, TrialTime
 from earwitness.core import Answer
 from earwitness.ratings.records import Who
+from earwitness.studies.device import wanted_plays
 from earwitness.studies.pages import FORM_PAGE, HEARING_PAGE, Page, View
 from earwitness.studies.population import Person
 from earwitness.studies.study import CHECK_SYSTEMS, PAD_LENGTHS, Study, Trial
-from earwitness.studies.trials import block_kind
+from earwitness.studies.trials import block_kind, study_kinds
 from earwitness.studies.wording import Wording, wording
 
 # --- Eligibility ---------------------------------------------------------------------------------
@@ -110,11 +111,7 @@ def _sound_seconds(study: Study, trial: Trial) -> float:
     """
     if study.lengths != PAD_LENGTHS:
         return 0.0
-    kind = block_kind(study.blocks[trial.block])
-    words = wording(study.language, study.wordings)
-    sounds = len(kind.presented(trial, words, study.reference))
-    asked = 1 if kind.switching else len(kind.asks(trial))
-    return study.clip_seconds[trial.item] * sounds * asked
+    return study.clip_seconds[trial.item] * len(wanted_plays(study, trial))
 
 
 # --- Evidence for screening ----------------------------------------------------------------------
@@ -140,7 +137,7 @@ def own_results(study: Study, answers: Iterable[Answer], words: Wording) -> list
 
     Gold and trapping clips are left out. Systems and other listeners are not shown.
     """
-    kinds = [block_kind(block) for block in study.blocks]
+    kinds = study_kinds(study)
     scales = {scale.name: scale for kind in kinds for scale in kind.scales}
     counts = {name: dict.fromkeys(scale.values, 0) for name, scale in scales.items()}
     for answer in answers:

@@ -28,7 +28,7 @@ from earwitness.studies.design.report import study_design
 from earwitness.studies.from_answers import StudySource
 from earwitness.studies.pages import counted_trials
 from earwitness.studies.study import Design, ListenerPlan, Study, Trial
-from earwitness.studies.trials import block_kind
+from earwitness.studies.trials import study_kinds
 from earwitness.studies.trials.rubric import RubricKind
 
 NUMBER_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
@@ -114,7 +114,7 @@ def workbook_obstacle(design: Design) -> str:
 
 def rubric_kind(study: Study) -> RubricKind:
     """Return the trial kind of a caption study; raise UsageError if it cannot have workbooks."""
-    kinds = list(map(block_kind, study.blocks))
+    kinds = study_kinds(study)
     judging = [kind for kind in kinds if isinstance(kind, RubricKind)]
     if len(judging) < len(kinds):
         what = "has transcripts" if any(kind.transcribed for kind in kinds) else "rates sounds"

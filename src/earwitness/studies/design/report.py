@@ -38,7 +38,7 @@ from earwitness.studies.file.page_checks import check_pages, pages_section
 from earwitness.studies.file.reader import read_study, with_digest
 from earwitness.studies.file.recordings import recordings_section
 from earwitness.studies.study import Clip, Design, Study, StudyBlock
-from earwitness.studies.trials import KINDS, block_kind
+from earwitness.studies.trials import KINDS, block_kind, study_kinds
 from earwitness.studies.trials.base import TrialKind
 from earwitness.studies.trials.words import TextKind
 
@@ -371,7 +371,7 @@ def _order_sentence(study: Study, block: StudyBlock) -> str:
 
 
 def _playback_sentences(study: Study, imported: Sequence[bool], count: int) -> Iterator[str]:
-    kinds = [block_kind(block) for block in study.blocks]
+    kinds = study_kinds(study)
     if imported:
         who = "All" if len(imported) == count else f"{len(imported)} of {count}"
         where = "in workbooks" if kinds[0].captioned else "on paper"

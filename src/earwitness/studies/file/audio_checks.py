@@ -32,7 +32,7 @@ from earwitness.report.numbers import MINUS
 from earwitness.report.parts import Lines, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.studies.study import Study, check_system
-from earwitness.studies.trials import block_kind
+from earwitness.studies.trials import study_kinds
 from earwitness.studies.trials.mushra import AnchorLoss, Mushra, weak_anchor_notes
 from earwitness.studies.trials.plane import PlaneKind
 
@@ -239,7 +239,7 @@ def _remedy(sound: StudySound) -> str:
 
 def _list_sounds(study: Study, folder: Path) -> list[tuple[str, str, Path]]:
     """Return item, system and path of all audio files that exist."""
-    kinds = [block_kind(block) for block in study.blocks]
+    kinds = study_kinds(study)
     systems = [*study.systems, *(name for kind in kinds for name in kind.extra(study.reference))]
     labels = {name: name for name in systems}
     if any(kind.captioned or kind.transcribed for kind in kinds):  # all systems share one file
@@ -256,7 +256,7 @@ def _list_sounds(study: Study, folder: Path) -> list[tuple[str, str, Path]]:
 
 def _unlevelled_systems(study: Study) -> frozenset[str]:
     """Return the systems whose loudness differs by design: anchors are filtered or noisy."""
-    kinds = [block_kind(block) for block in study.blocks]
+    kinds = study_kinds(study)
     names = [name for kind in kinds if isinstance(kind, Mushra) for name in kind.anchors]
     anchors = [study.anchor_system] if study.anchors else []
     checks = [check_system(clip.role) for clip in study.quality.clips]
@@ -281,7 +281,7 @@ def _find_notes(study: Study, sounds: SoundSequence, unlevelled: frozenset[str])
     for sound in sounds:
         is_anchor = (sound.item, sound.system) in anchor_keys
         (anchors if is_anchor else clips.setdefault(sound.item, [])).append(sound)
-    kinds = [block_kind(block) for block in study.blocks]
+    kinds = study_kinds(study)
     are_skims = all(isinstance(kind, PlaneKind) for kind in kinds)  # differ in level and length
     yield from _format_notes(sounds)
     if are_skims:
@@ -305,7 +305,7 @@ def _find_notes(study: Study, sounds: SoundSequence, unlevelled: frozenset[str])
 
 def _anchor_losses(study: Study, clips: dict[str, list[StudySound]]) -> Iterator[AnchorLoss]:
     """Yield what each MUSHRA anchor lacks; other notes tell of files with different rates."""
-    kinds = [block_kind(block) for block in study.blocks]
+    kinds = study_kinds(study)
     names = {name for kind in kinds if isinstance(kind, Mushra) for name in kind.anchors}
     for item, same in clips.items():
         paths = {s.system: (s.audio.path, s.audio.rate) for s in same}

@@ -26,7 +26,7 @@ from earwitness.ratings.names import DEFAULT_SOUND_PATTERN
 from earwitness.report.result import TableRows, record_table
 from earwitness.studies.file.material import read_clips
 from earwitness.studies.study import Design, ListenerPlan, Session, Study, Trial
-from earwitness.studies.trials import block_kind
+from earwitness.studies.trials import block_kind, study_kinds
 from earwitness.studies.trials.base import TrialKind
 from earwitness.studies.wording import wording
 
@@ -48,7 +48,7 @@ def playlist_rows(study: Study, plan: ListenerPlan) -> list[Row]:
     in the order of the page.
     """
     before = [plan.training + plan.anchors] if plan.training or plan.anchors else []
-    first, kinds = 0 if before else 1, [block_kind(block) for block in study.blocks]
+    first, kinds = 0 if before else 1, study_kinds(study)
     rows = []
     for number, session in enumerate([*before, *plan.sessions], first):
         for trial in session:

@@ -17,7 +17,7 @@ from earwitness.studies.file.audio_checks import format_rate
 from earwitness.studies.file.recordings import RecordingCheck, check_recordings
 from earwitness.studies.hearing import digit_files
 from earwitness.studies.study import PAD_LENGTHS, Design, Study, Trial
-from earwitness.studies.trials import KINDS, block_kind
+from earwitness.studies.trials import KINDS, block_kind, study_kinds
 from earwitness.studies.trials.base import TrialKind
 from earwitness.studies.wording import Wording, wording
 
@@ -84,7 +84,7 @@ def page_sound_names(design: Design) -> list[str]:
     """Return the paths of the audio files of trials and of the hearing test."""
     study = design.study
     words = wording(study.language, study.wordings)
-    kinds = [block_kind(block) for block in study.blocks]
+    kinds = study_kinds(study)
     names = {
         study.file(trial.item, system)
         for trial in _distinct_trials(design)
@@ -185,7 +185,7 @@ class _HeardSounds:
     problems: list[Problem] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.kinds = [block_kind(block) for block in self.study.blocks]
+        self.kinds = study_kinds(self.study)
         names = [sound.name for trial in self.trials for sound in self._sounds(trial)]
         names += digit_files(self.study.hearing) if self.study.hearing else []
         for name in dict.fromkeys(names):

@@ -51,6 +51,11 @@ def block_kind(block: StudyBlock) -> TrialKind:
     return KINDS[block.kind](**block.parameters)
 
 
+def study_kinds(study: Study) -> list[TrialKind]:
+    """Return the trial kinds of the blocks of a study."""
+    return list(map(block_kind, study.blocks))
+
+
 def trial_kind(study: Study, trial: Trial) -> TrialKind:
     """Return the kind of a trial, with the transcript of its item, if any."""
     kind = block_kind(study.blocks[trial.block])
