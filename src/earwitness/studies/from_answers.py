@@ -7,7 +7,7 @@ derived from that and from the study file, without generating the design again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -226,6 +226,7 @@ class _AnsweredPages:
     """Pages of answers to a study, found without its design."""
 
     study: Study
+    known_pages: dict[int, dict[str, Page]] = field(default_factory=dict)
 
     def page(self, answer: Answer) -> Page:
         """Return the page of an answer: a trial as presented, or a page that all listeners see."""
@@ -252,7 +253,7 @@ class _AnsweredPages:
         item, systems = presented["item"], tuple(presented["systems"])
         target = presented["target"]
         if self._plans:
-            trial = self._planned_trials(answer.listener).get(answer.page)
+            trial = self._planned.get(answer.listener, {}).get(answer.page)
             if trial is None:
                 return None
             return Trial(item, systems, trial.scales, trial.block, target, trial.against)
@@ -280,15 +281,10 @@ class _AnsweredPages:
     def _is_listener(self, number: int) -> bool:
         return number in self._plans if self._plans else 0 < number <= self.study.listeners
 
-    def _planned_trials(self, listener: int) -> dict[str, Trial]:
-        """Return the trials of a listener by page for imported plans (cached)."""
-        if listener not in self._planned and listener in self._plans:
-            self._planned[listener] = planned_trials(self._plans[listener])
-        return self._planned.get(listener, {})
-
     @cached_property
     def _planned(self) -> dict[int, dict[str, Trial]]:
-        return {}
+        """Trials of each listener by page for imported plans."""
+        return {listener: planned_trials(plan) for listener, plan in self._plans.items()}
 
     @cached_property
     def _plans(self) -> dict[int, ListenerPlan]:
@@ -304,29 +300,25 @@ class _AnsweredPages:
     @cached_property
     def _against(self) -> list[dict[frozenset[str], str]]:
         """Per block, the system that others are rated relative to, by compared systems."""
-        tables = []
-        for block in self.study.blocks:
-            kind = block_kind(block)
-            treatments = kind.treatments(block.systems, self.study.reference)
-            tables.append(
-                {frozenset(treatment): kind.against(treatment) for treatment in treatments}
-            )
-        return tables
+        return [
+            {
+                frozenset(treatment): kind.against(treatment)
+                for treatment in kind.treatments(block.systems, self.study.reference)
+            }
+            for block in self.study.blocks
+            for kind in [block_kind(block)]
+        ]
 
     def _other_pages(self, sessions: int) -> dict[str, Page]:
         """Return all pages except trials, for a number of sessions."""
-        if sessions not in self._known_pages:
+        if sessions not in self.known_pages:
             study, empty = self.study, ListenerPlan(1, 1, ((),) * sessions)
             names = [f"{part}.0" for part in (TRAINING_PAGES, ANCHOR_PAGES)]
             names += [f"{FEEDBACK_PAGE}.{n + 1}" for n in range(study.training * study.feedback)]
             texts = [Page(name, {"kind": TEXT_PAGE}) for name in names]
             shown = [*pages(study, empty, lambda *_: ""), *texts]
-            self._known_pages[sessions] = {page.name: page for page in shown}
-        return self._known_pages[sessions]
-
-    @cached_property
-    def _known_pages(self) -> dict[int, dict[str, Page]]:
-        return {}
+            self.known_pages[sessions] = {page.name: page for page in shown}
+        return self.known_pages[sessions]
 
 
 # --- Comments on stimuli -------------------------------------------------------------------------
@@ -348,16 +340,14 @@ def comments_from_answers(
             continue
         # the order of more than two systems is that of one listener, who is not to be identified
         together = " – ".join(systems if len(systems) <= 2 else sorted(systems))
+        given = answer.values
         texts = [(together, (meta or {}).get(COMMENT_FIELD, answer.comment))]
         texts += [
-            (system, answer.values.get(f"{letter}.{COMMENT_FIELD}"))
-            for letter, system in zip(LETTERS, systems, strict=False)
+            (one, given.get(f"{n}.{COMMENT_FIELD}"))
+            for n, one in zip(LETTERS, systems, strict=False)
         ]
-        texts.append((together, answer.values.get(COMMENT_FIELD)))
-        texts += [
-            (system, answer.values.get(f"{COMMENT_FIELD}_{number}"))
-            for number, system in enumerate(systems, 1)
-        ]
+        texts.append((together, given.get(COMMENT_FIELD)))
+        texts += [(one, given.get(f"{COMMENT_FIELD}_{n}")) for n, one in enumerate(systems, 1)]
         for system, text in texts:
             if isinstance(text, str) and text.strip():
                 key = Key(answer.heard["item"], system)

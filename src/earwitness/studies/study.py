@@ -296,15 +296,15 @@ class Study:
 
     def caption(self, item: str, system: str) -> str:
         """Return the caption of an item by a system; empty if captions are not judged."""
-        return self._captions.get(item, {}).get(system, "")
+        return self._clips[item].captions.get(system, "") if item in self._clips else ""
 
     def transcript(self, item: str) -> SpokenText:
         """Return the transcript of an item; empty if the study has no transcripts."""
-        return self._transcripts.get(item, SpokenText())
+        return self._clips[item].transcript if item in self._clips else SpokenText()
 
     def recording(self, item: str) -> LongRecording | None:
         """Return the long recording of an item, if it has one."""
-        return self._recordings.get(item)
+        return next((one for one in self.recordings if one.item == item), None)
 
     def file(self, item: str, system: str) -> str:
         """Return the path of an audio file, relative to the folder of the study file."""
@@ -328,16 +328,8 @@ class Study:
         return {clip.name: clip.files for clip in reversed(self.material)}  # the first one wins
 
     @cached_property
-    def _captions(self) -> dict[str, Mapping[str, str]]:
-        return {clip.name: clip.captions for clip in self.material}
-
-    @cached_property
-    def _transcripts(self) -> dict[str, SpokenText]:
-        return {clip.name: clip.transcript for clip in self.material}
-
-    @cached_property
-    def _recordings(self) -> dict[str, LongRecording]:
-        return {recording.item: recording for recording in self.recordings}
+    def _clips(self) -> dict[str, Clip]:
+        return {clip.name: clip for clip in self.material}
 
     @cached_property
     def _paths(self) -> dict[tuple[str, str], str]:

@@ -11,6 +11,7 @@ from warnings import warn
 
 import numpy as np
 
+from earwitness.analysis.plan import Rule
 from earwitness.analysis.results import Procedure
 from earwitness.analysis.screening import SCREENS
 from earwitness.core import Progress, no_progress
@@ -28,6 +29,7 @@ from earwitness.studies.design.subset_balance import (
     CLAIM_IMPOSSIBLE,
     CLAIM_MISSED,
     Claim,
+    Margin,
     MissingStratum,
     missing_strata,
     subset_margins,
@@ -37,7 +39,7 @@ from earwitness.studies.file.listener_rows import playlist_rows
 from earwitness.studies.file.page_checks import check_pages, pages_section
 from earwitness.studies.file.reader import read_study, with_digest
 from earwitness.studies.file.recordings import recordings_section
-from earwitness.studies.study import Clip, Design, Study, StudyBlock
+from earwitness.studies.study import Clip, Design, Question, Study, StudyBlock
 from earwitness.studies.trials import KINDS, block_kind, study_kinds
 from earwitness.studies.trials.base import TrialKind
 from earwitness.studies.trials.words import TextKind
@@ -75,31 +77,25 @@ def design_report(design: Design) -> Report:
 def _plan_table(study: Study) -> Table:
     """Return the table of all steps of a study, in order."""
     rows = [
-        *([("consent", "required")] if study.consent else []),
-        *(
-            [("form before listening", _count_text(len(study.before), "question"))]
-            if study.before
-            else []
-        ),
-        *([("instructions", "shown")] if study.instructions else []),
-        *([("device checks", _device_text(study))] if study.device else []),
-        *([("hearing test", text)] if (text := _hearing_text(study)) else []),
-        *([("practice", _practice_text(study))] if study.training else []),
-        *([("anchors", _count_text(len(study.anchors), "sound"))] if study.anchors else []),
+        ("consent", "required" * bool(study.consent)),
+        ("form before listening", _form_text(study.before)),
+        ("instructions", "shown" * bool(study.instructions)),
+        ("device checks", _device_text(study)),
+        ("hearing test", _hearing_text(study)),
+        ("practice", _practice_text(study) * bool(study.training)),
+        ("anchors", _count_text(len(study.anchors), "sound") * bool(study.anchors)),
         *((f"block {n}", _block_text(block)) for n, block in enumerate(study.blocks, 1)),
-        *([("quality control", text)] if (text := _quality_text(study)) else []),
-        *(
-            [("form after listening", _count_text(len(study.after), "question"))]
-            if study.after
-            else []
-        ),
-        (
-            "screening",
-            "; ".join(_rule_text(rule.name, rule.limits) for rule in study.screening) or "–",
-        ),
+        ("quality control", _quality_text(study)),
+        ("form after listening", _form_text(study.after)),
+        ("screening", "; ".join(map(_rule_text, study.screening)) or "–"),
         ("analysis", _analysis_text(study)),
     ]
-    return Table("steps of the study", ("step", "details"), tuple(rows), names=2)
+    shown = tuple(row for row in rows if row[1])
+    return Table("steps of the study", ("step", "details"), shown, names=2)
+
+
+def _form_text(questions: Sequence[Question]) -> str:
+    return _count_text(len(questions), "question") * bool(questions)
 
 
 def _device_text(study: Study) -> str:
@@ -151,10 +147,9 @@ def _block_text(block: StudyBlock) -> str:
     )
 
 
-def _rule_text(name: str, limits: object) -> str:
-    limit_of = dict(limits) if isinstance(limits, dict) else {}
-    limit_texts = ", ".join(f"{key} {value:g}" for key, value in limit_of.items())
-    return f"{SCREENS[name].doc} ({name}: {limit_texts})"
+def _rule_text(rule: Rule) -> str:
+    limits = ", ".join(f"{key} {value:g}" for key, value in rule.limits.items())
+    return f"{SCREENS[rule.name].doc} ({rule.name}: {limits})"
 
 
 def _analysis_text(study: Study) -> str:
@@ -190,38 +185,29 @@ def _claims_table(claims: Sequence[Claim]) -> Table:
 def _subset_sections(design: Design, number: int) -> list[Section]:
     where = f" of block {number + 1}" * (len(design.study.blocks) > 1)
     sections = []
-    if subset_margins(design, number):
-        table = _margins_table(design, number)
-        sections.append(Section(f"Subsets{where}", (*_share_charts(design, number), table)))
+    if margins := subset_margins(design, number):
+        labels = [f"subset {n}" for n in range(1, len(design.subsets[number]) + 1)]
+        header = ("covariate", "category", WHOLE_LABEL, *labels)
+        rows = tuple(
+            (m.covariate, m.category, *(f"{value:.4g}" for value in (m.whole, *m.subsets)))
+            for m in margins
+        )
+        charts = [
+            _share_chart(name, [m for m in margins if m.covariate == name], labels)
+            for name in design.study.categories
+        ]
+        table = Table("clips per category, and means", header, rows, names=2)
+        sections.append(Section(f"Subsets{where}", (*charts, table)))
     if lines := _left_out_lines(design, number):
         left_out_lines = Lines("strata missing from a subset", lines)
         sections.append(Section(f"Missing strata{where}", (left_out_lines,)))
     return sections
 
 
-def _margins_table(design: Design, number: int) -> Table:
-    header = ("covariate", "category", WHOLE_LABEL, *_subset_labels(design, number))
-    rows = tuple(
-        (m.covariate, m.category, *(f"{value:.4g}" for value in (m.whole, *m.subsets)))
-        for m in subset_margins(design, number)
-    )
-    return Table("clips per category, and means", header, rows, names=2)
-
-
-def _subset_labels(design: Design, number: int) -> list[str]:
-    return [f"subset {n}" for n in range(1, len(design.subsets[number]) + 1)]
-
-
-def _share_charts(design: Design, number: int) -> list[CategoryShares]:
-    charts = []
-    for covariate in design.study.categories:
-        covariate_margins = [m for m in subset_margins(design, number) if m.covariate == covariate]
-        labels = [WHOLE_LABEL, *_subset_labels(design, number)]
-        table = [{m.category: m.whole for m in covariate_margins}]
-        count = len(design.subsets[number])
-        table += [{m.category: m.subsets[n] for m in covariate_margins} for n in range(count)]
-        charts.append(CategoryShares(covariate, tuple(zip(labels, table, strict=True))))
-    return charts
+def _share_chart(name: str, margins: Sequence[Margin], labels: Sequence[str]) -> CategoryShares:
+    counts = zip(*((m.whole, *m.subsets) for m in margins), strict=True)
+    shares = [dict(zip((m.category for m in margins), own, strict=True)) for own in counts]
+    return CategoryShares(name, tuple(zip((WHOLE_LABEL, *labels), shares, strict=True)))
 
 
 def _left_out_lines(design: Design, number: int) -> tuple[str, ...]:

@@ -39,115 +39,112 @@ NonEmpty = Meta(min_length=1)
 NameList = list[Name]
 
 
+class Keys(Struct, forbid_unknown_fields=True):
+    """Base class of the keys of one level of a study file."""
+
+
+def about(description: str) -> Meta:
+    """Return the description of a key."""
+    return Meta(description=description)
+
+
 # --- Balance and blocks --------------------------------------------------------------------------
 
 
-class BalanceKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class BalanceKeys(Keys, kw_only=True):
     """Covariates on which the subsets of panels are balanced."""
 
     categories: Annotated[
-        NameList, Meta(description="categorical columns of the material, balanced across panels")
+        NameList, about("categorical columns of the material, balanced across panels")
     ] = []
     numbers: Annotated[
         NameList,
-        Meta(description="numeric columns of the material whose means are balanced across panels"),
+        about("numeric columns of the material whose means are balanced across panels"),
     ] = []
 
 
-class BlockKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class BlockKeys(Keys, kw_only=True):
     """A part of a study with one trial kind."""
 
-    kind: Annotated[
-        str, choice_of("kind", KINDS), Meta(description="trial kind: what is presented and asked")
-    ]
-    parameters: Annotated[dict[str, Any], Meta(description="parameters of the trial kind")] = {}
+    kind: Annotated[str, choice_of("kind", KINDS), about("trial kind: what is presented and asked")]
+    parameters: Annotated[dict[str, Any], about("parameters of the trial kind")] = {}
     systems: (
-        Annotated[
-            NameList, NonEmpty, Meta(description="systems of this block (default: all systems)")
-        ]
+        Annotated[NameList, NonEmpty, about("systems of this block (default: all systems)")]
         | UnsetType
     ) = UNSET
     heard: (
         Annotated[
             Positive,
-            Meta(description="number of systems per listener (default: all systems of the block)"),
+            about("number of systems per listener (default: all systems of the block)"),
         ]
         | UnsetType
     ) = UNSET
     clips: (
         Annotated[
             Positive,
-            Meta(description="number of clips per listener (default: all clips of the panel)"),
+            about("number of clips per listener (default: all clips of the panel)"),
         ]
         | UnsetType
     ) = UNSET
-    sessions: Annotated[
-        Positive, Meta(description="number of sessions, with a break between sessions")
-    ] = 1
-    rating_seconds: Annotated[
-        Amount, Meta(description="expected time to answer one question, in seconds")
-    ] = 4
+    sessions: Annotated[Positive, about("number of sessions, with a break between sessions")] = 1
+    rating_seconds: Annotated[Amount, about("expected time to answer one question, in seconds")] = 4
 
 
 # --- Forms, screening and analysis ---------------------------------------------------------------
 
 
-class EligibleRangeKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class EligibleRangeKeys(Keys, kw_only=True):
     """Numbers with which a person may take part."""
 
-    min: Annotated[float, Meta(description="smallest number")] | UnsetType = UNSET
-    max: Annotated[float, Meta(description="largest number")] | UnsetType = UNSET
+    min: Annotated[float, about("smallest number")] | UnsetType = UNSET
+    max: Annotated[float, about("largest number")] | UnsetType = UNSET
 
 
-class QuestionKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class QuestionKeys(Keys, kw_only=True):
     """A question of a form."""
 
-    name: Annotated[Name, Meta(description="name of the field in the answers")]
-    prompt: Annotated[str, Meta(description="text of the question")]
+    name: Annotated[Name, about("name of the field in the answers")]
+    prompt: Annotated[str, about("text of the question")]
     answer: Annotated[
         str,
         choice_of("answer", ("text", "number", "choice")),
-        Meta(description="type of the answer"),
+        about("type of the answer"),
     ] = "text"
     options: (
-        Annotated[
-            list[str], Meta(min_length=2), Meta(description="options of a choice, at least 2")
-        ]
+        Annotated[list[str], Meta(min_length=2), about("options of a choice, at least 2")]
         | UnsetType
     ) = UNSET
-    needed: Annotated[bool, Meta(description="whether an answer is required")] = True
+    needed: Annotated[bool, about("whether an answer is required")] = True
     eligible: Annotated[
         Annotated[list[str], NonEmpty] | EligibleRangeKeys | UnsetType,
-        Meta(
-            description="answers with which a person may take part: options of a choice, or min "
+        about(
+            "answers with which a person may take part: options of a choice, or min "
             "and max of a number; other answers end the test politely"
         ),
     ] = UNSET
 
 
-class FormKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class FormKeys(Keys, kw_only=True):
     """Questionnaires before and after listening."""
 
-    before: Annotated[list[QuestionKeys], Meta(description="questions before listening")] = []
-    after: Annotated[list[QuestionKeys], Meta(description="questions after listening")] = []
+    before: Annotated[list[QuestionKeys], about("questions before listening")] = []
+    after: Annotated[list[QuestionKeys], about("questions after listening")] = []
 
 
-class HearingKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class HearingKeys(Keys, kw_only=True):
     """A digit-triplet hearing test."""
 
     digits: Annotated[
         str,
-        Meta(description="path pattern of recordings of the digits, such as digits/{digit}.wav"),
+        about("path pattern of recordings of the digits, such as digits/{digit}.wav"),
     ]
-    triplets: Annotated[
-        int, whole_range(8, 60), Meta(description="number of triplets of digits")
-    ] = 24
+    triplets: Annotated[int, whole_range(8, 60), about("number of triplets of digits")] = 24
     max_srt: (
         Annotated[
             float,
             number_range(-30, 10),
-            Meta(
-                description="highest speech reception threshold (dB) of people who may take part "
+            about(
+                "highest speech reception threshold (dB) of people who may take part "
                 "(default: all may)"
             ),
         ]
@@ -155,14 +152,14 @@ class HearingKeys(Struct, kw_only=True, forbid_unknown_fields=True):
     ) = UNSET
 
 
-class QualityKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class QualityKeys(Keys, kw_only=True):
     """Quality control inside sessions."""
 
     clips: (
         Annotated[
             str,
-            Meta(
-                description="table of gold and trapping clips, CSV: file, role (gold or trap), "
+            about(
+                "table of gold and trapping clips, CSV: file, role (gold or trap), "
                 "scale (empty: all scales), value"
             ),
         ]
@@ -172,7 +169,7 @@ class QualityKeys(Struct, kw_only=True, forbid_unknown_fields=True):
         Annotated[
             int,
             whole_range(0),
-            Meta(description="number of gold clips per session (default: 1 if the table has any)"),
+            about("number of gold clips per session (default: 1 if the table has any)"),
         ]
         | UnsetType
     ) = UNSET
@@ -180,190 +177,169 @@ class QualityKeys(Struct, kw_only=True, forbid_unknown_fields=True):
         Annotated[
             int,
             whole_range(0),
-            Meta(
-                description="number of trapping clips per session (default: 1 if the table has any)"
-            ),
+            about("number of trapping clips per session (default: 1 if the table has any)"),
         ]
         | UnsetType
     ) = UNSET
     repeats: Annotated[
         float,
         number_range(0, 0.5),
-        Meta(
-            description="share of the trials of a session that are presented again later in it; if "
+        about(
+            "share of the trials of a session that are presented again later in it; if "
             "each session has one trial, in further sessions at the end"
         ),
     ] = 0
-    ineligible_code: Annotated[
-        str, Meta(description="code shown to people who may not take part")
-    ] = ""
-    results: Annotated[
-        bool, Meta(description="whether listeners see their own ratings at the end")
-    ] = False
+    ineligible_code: Annotated[str, about("code shown to people who may not take part")] = ""
+    results: Annotated[bool, about("whether listeners see their own ratings at the end")] = False
 
 
-class RuleKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class RuleKeys(Keys, kw_only=True):
     """A screening rule."""
 
     rule: Annotated[
         str,
         choice_of("rule", (*SCREENS, *PRESETS)),
-        Meta(description="screening rule, which decides which listeners are excluded"),
+        about("screening rule, which decides which listeners are excluded"),
     ]
-    limits: Annotated[
-        dict[str, float], Meta(description="limits that replace the defaults of the rule")
-    ] = {}
+    limits: Annotated[dict[str, float], about("limits that replace the defaults of the rule")] = {}
 
 
-class AnalysisKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class AnalysisKeys(Keys, kw_only=True):
     """The planned analysis."""
 
-    scales: Annotated[NameList, Meta(description="scales to analyse (default: all)")] = []
+    scales: Annotated[NameList, about("scales to analyse (default: all)")] = []
     contrasts: Annotated[
         list[tuple[Name, Name]],
-        Meta(description="pairs of systems to compare (default: all pairs)"),
+        about("pairs of systems to compare (default: all pairs)"),
     ] = []
     interval: Annotated[
         str,
         choice_of("interval", ANALYSIS_INTERVALS),
-        Meta(description="method for confidence intervals"),
+        about("method for confidence intervals"),
     ] = "cluster_t"
     generalize: (
         Annotated[
             str,
             choice_of("generalize", tuple(POPULATIONS)),
-            Meta(
-                description="to whom results generalize: other listeners on these items, or other "
+            about(
+                "to whom results generalize: other listeners on these items, or other "
                 "items as well (interval mixed)"
             ),
         ]
         | UnsetType
     ) = UNSET
-    level: Annotated[float, number_range(0.5, 0.9999), Meta(description="confidence level")] = 0.95
+    level: Annotated[float, number_range(0.5, 0.9999), about("confidence level")] = 0.95
     correction: Annotated[
         str,
         choice_of("correction", ANALYSIS_CORRECTIONS),
-        Meta(description="correction for multiple comparisons"),
+        about("correction for multiple comparisons"),
     ] = "holm"
     test: Annotated[
         str,
         choice_of("test", ANALYSIS_TESTS),
-        Meta(
-            description="test of pairs of systems; wilcoxon: signed-rank tests over listeners, and "
+        about(
+            "test of pairs of systems; wilcoxon: signed-rank tests over listeners, and "
             "a Friedman test of all systems"
         ),
     ] = "t"
     adjust: Annotated[
         str,
         choice_of("adjust", ANALYSIS_ADJUSTMENTS),
-        Meta(description="what means are adjusted for, if systems were rated on different items"),
+        about("what means are adjusted for, if systems were rated on different items"),
     ] = "none"
     anchors: Annotated[
         NameList | dict[str, NameList],
-        Meta(
-            description="systems that are rated but not ranked: a list for all scales, or one list "
-            "per scale"
+        about(
+            "systems that are rated but not ranked: a list for all scales, or one list per scale"
         ),
     ] = []
     by: Annotated[
         NameList,
-        Meta(
-            description="fields by which results are grouped: columns of the material, jury, or "
+        about(
+            "fields by which results are grouped: columns of the material, jury, or "
             "questions of forms; for captions, dataset and jury by default (none: no grouping)"
         ),
     ] = []
     margins: Annotated[
         dict[str, Amount],
-        Meta(
-            description="equivalence margin per scale: systems that differ by less are equivalent"
-        ),
+        about("equivalence margin per scale: systems that differ by less are equivalent"),
     ] = {}
 
 
 # --- Wordings ------------------------------------------------------------------------------------
 
 
-class ScaleKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class ScaleKeys(Keys, kw_only=True):
     """Texts of a scale."""
 
-    prompt: Annotated[str, Meta(description="text of the question")] | UnsetType = UNSET
+    prompt: Annotated[str, about("text of the question")] | UnsetType = UNSET
     labels: (
-        Annotated[
-            list[str], Meta(min_length=2), Meta(description="labels of the answers, best first")
-        ]
+        Annotated[list[str], Meta(min_length=2), about("labels of the answers, best first")]
         | UnsetType
     ) = UNSET
 
 
-class WordingKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class WordingKeys(Keys, kw_only=True):
     """Custom texts that replace those of the language."""
 
-    pages: Annotated[dict[str, str], Meta(description="titles and buttons, by name")] = {}
-    web: Annotated[dict[str, str], Meta(description="texts of browser pages, by name")] = {}
-    scales: Annotated[dict[str, ScaleKeys], Meta(description="questions and labels, by scale")] = {}
+    pages: Annotated[dict[str, str], about("titles and buttons, by name")] = {}
+    web: Annotated[dict[str, str], about("texts of browser pages, by name")] = {}
+    scales: Annotated[dict[str, ScaleKeys], about("questions and labels, by scale")] = {}
 
 
 # --- Rubrics -------------------------------------------------------------------------------------
 
 
-class DimensionKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class DimensionKeys(Keys, kw_only=True):
     """A dimension of a rubric."""
 
-    name: Annotated[Name, Meta(description="name of the dimension, one word")]
-    low: Annotated[float, Meta(description="lowest value")]
-    high: Annotated[float, Meta(description="highest value (0 for a penalty)")]
-    step: Annotated[float, number_range(1e-6), Meta(description="step between values")]
+    name: Annotated[Name, about("name of the dimension, one word")]
+    low: Annotated[float, about("lowest value")]
+    high: Annotated[float, about("highest value (0 for a penalty)")]
+    step: Annotated[float, number_range(1e-6), about("step between values")]
     role: Annotated[
         str,
         choice_of("role", ROLES),
-        Meta(description="whether the dimension adds to the total (score) or reduces it (penalty)"),
+        about("whether the dimension adds to the total (score) or reduces it (penalty)"),
     ] = "score"
     good: (
         Annotated[
             str,
             choice_of("end", ("high", "low")),
-            Meta(description="better end of the dimension (default: high)"),
+            about("better end of the dimension (default: high)"),
         ]
         | UnsetType
     ) = UNSET
-    title: Annotated[str, Meta(description="title shown to raters")] | UnsetType = UNSET
-    help: Annotated[str, Meta(description="explanation of what is judged")] | UnsetType = UNSET
-    anchors: Annotated[dict[str, str], Meta(description="meaning of some values")] | UnsetType = (
-        UNSET
-    )
+    title: Annotated[str, about("title shown to raters")] | UnsetType = UNSET
+    help: Annotated[str, about("explanation of what is judged")] | UnsetType = UNSET
+    anchors: Annotated[dict[str, str], about("meaning of some values")] | UnsetType = UNSET
 
 
-class ExampleKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class ExampleKeys(Keys, kw_only=True):
     """A worked example: a caption with its ratings."""
 
-    heard: Annotated[str, Meta(description="description of the sound")] | UnsetType = UNSET
-    sound: Annotated[str, Meta(description="path of an audio file")] | UnsetType = UNSET
-    caption: Annotated[str, Meta(description="caption of the example")]
-    values: Annotated[dict[str, float], Meta(description="value of each dimension")]
-    comment: Annotated[str, Meta(description="explanation of the values")] | UnsetType = UNSET
+    heard: Annotated[str, about("description of the sound")] | UnsetType = UNSET
+    sound: Annotated[str, about("path of an audio file")] | UnsetType = UNSET
+    caption: Annotated[str, about("caption of the example")]
+    values: Annotated[dict[str, float], about("value of each dimension")]
+    comment: Annotated[str, about("explanation of the values")] | UnsetType = UNSET
 
 
-class RubricKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class RubricKeys(Keys, kw_only=True):
     """A rubric: a modified built-in rubric, or a new one."""
 
-    name: Annotated[Name, Meta(description="name of a built-in rubric, or of a new one")]
-    title: Annotated[str, Meta(description="title shown to raters")] | UnsetType = UNSET
+    name: Annotated[Name, about("name of a built-in rubric, or of a new one")]
+    title: Annotated[str, about("title shown to raters")] | UnsetType = UNSET
     dimensions: (
-        Annotated[
-            list[DimensionKeys], NonEmpty, Meta(description="dimensions in the order of the page")
-        ]
+        Annotated[list[DimensionKeys], NonEmpty, about("dimensions in the order of the page")]
         | UnsetType
     ) = UNSET
     total: (
-        Annotated[
-            str, Meta(description="formula of the total: dimensions, + - * / and parentheses")
-        ]
+        Annotated[str, about("formula of the total: dimensions, + - * / and parentheses")]
         | UnsetType
     ) = UNSET
     examples: (
-        Annotated[
-            list[ExampleKeys], Meta(description="worked examples, shown before the first trial")
-        ]
+        Annotated[list[ExampleKeys], about("worked examples, shown before the first trial")]
         | UnsetType
     ) = UNSET
 
@@ -374,17 +350,17 @@ class RubricKeys(Struct, kw_only=True, forbid_unknown_fields=True):
 DeviceSteps = list[Annotated[str, choice_of("step", DEVICE_STEPS)]]
 
 
-class DeviceKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class DeviceKeys(Keys, kw_only=True):
     """Checks of the listener's device, and those that must be passed."""
 
-    steps: Annotated[DeviceSteps, NonEmpty, Meta(description="checks, in order")]
+    steps: Annotated[DeviceSteps, NonEmpty, about("checks, in order")]
     require: Annotated[
         list[Annotated[str, choice_of("step", REQUIRED_STEPS)]],
-        Meta(description="checks that listeners must pass to take part (5 of 6 rounds)"),
+        about("checks that listeners must pass to take part (5 of 6 rounds)"),
     ] = []
-    tries: Annotated[
-        Positive, Meta(description="number of tries before a listener is turned away")
-    ] = DEFAULT_DEVICE_TRIES
+    tries: Annotated[Positive, about("number of tries before a listener is turned away")] = (
+        DEFAULT_DEVICE_TRIES
+    )
 
 
 # --- Long recordings -----------------------------------------------------------------------------
@@ -393,86 +369,77 @@ class DeviceKeys(Struct, kw_only=True, forbid_unknown_fields=True):
 PathList = Annotated[list[str], NonEmpty]
 
 
-class RecordingKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class RecordingKeys(Keys, kw_only=True):
     """A long recording: its files, its clock and its speech."""
 
     files: Annotated[
         str | PathList,
-        Meta(description="audio files and folders of consecutive files, which form one timeline"),
+        about("audio files and folders of consecutive files, which form one timeline"),
     ]
     start: Annotated[
-        str, Meta(description="start time of the first file, ISO 8601 (default: from file names)")
+        str, about("start time of the first file, ISO 8601 (default: from file names)")
     ] = ""
-    zone: Annotated[
-        str, Meta(description="time zone of file names and start, such as Europe/Paris")
-    ] = ""
-    shown: Annotated[
-        str, Meta(description="time zone of displayed times (default: the same as zone)")
-    ] = ""
+    zone: Annotated[str, about("time zone of file names and start, such as Europe/Paris")] = ""
+    shown: Annotated[str, about("time zone of displayed times (default: the same as zone)")] = ""
     hour_gap: Annotated[
-        Amount, Meta(description="length of silences that separate hours, in seconds (0: none)")
+        Amount, about("length of silences that separate hours, in seconds (0: none)")
     ] = 0
     speech: Annotated[
         str,
         choice_of("speech", SPEECH_TREATMENTS),
-        Meta(description="passages with speech: keep, play backwards (reverse), or silence (mute)"),
+        about("passages with speech: keep, play backwards (reverse), or silence (mute)"),
     ] = SPEECH_TREATMENTS[0]
     labels: Annotated[
         str | PathList | UnsetType,
-        Meta(description="files of labels to show: Audacity, Raven, CSV, or picks of a skim"),
+        about("files of labels to show: Audacity, Raven, CSV, or picks of a skim"),
     ] = UNSET
 
 
-class DisplayKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class DisplayKeys(Keys, kw_only=True):
     """How long recordings are shown, the same for all listeners."""
 
     pooling: Annotated[
         str,
         choice_of("pooling", POOLINGS),
-        Meta(description="level of a pixel: the largest or the mean level of its time span"),
+        about("level of a pixel: the largest or the mean level of its time span"),
     ] = POOLINGS[0]
     view: Annotated[
         str,
         choice_of("view", RECORDING_VIEWS),
-        Meta(description="levels, or false colours of acoustic indices where whole hours are seen"),
+        about("levels, or false colours of acoustic indices where whole hours are seen"),
     ] = RECORDING_VIEWS[0]
-    frequency: Annotated[
-        str, choice_of("frequency", FREQUENCY_AXES), Meta(description="frequency axis")
-    ] = FREQUENCY_AXES[0]
+    frequency: Annotated[str, choice_of("frequency", FREQUENCY_AXES), about("frequency axis")] = (
+        FREQUENCY_AXES[0]
+    )
     gain_db: Annotated[
-        float, number_range(-60, 60), Meta(description="added to all displayed levels, in dB")
+        float, number_range(-60, 60), about("added to all displayed levels, in dB")
     ] = 0
     range_db: (
         Annotated[
             tuple[float, float],
-            Meta(
-                description="levels at the ends of the colour scale, in dB (default: from the "
-                "recording)"
-            ),
+            about("levels at the ends of the colour scale, in dB (default: from the recording)"),
         ]
         | UnsetType
     ) = UNSET
-    palette: Annotated[
-        str, choice_of("palette", PALETTES), Meta(description="colours of levels")
-    ] = PALETTES[0]
+    palette: Annotated[str, choice_of("palette", PALETTES), about("colours of levels")] = PALETTES[
+        0
+    ]
 
 
 # --- The study file ------------------------------------------------------------------------------
 
 
-class StudyKeys(Struct, kw_only=True, forbid_unknown_fields=True):
+class StudyKeys(Keys, kw_only=True):
     """Keys of a study file."""
 
-    title: Annotated[str, Meta(description="title of the study")]
-    seed: Annotated[int, whole_range(0, 2**53), Meta(description="random seed of the design")] = 0
-    systems: Annotated[
-        NameList, NonEmpty, Meta(description="names of the systems, one folder each")
-    ]
+    title: Annotated[str, about("title of the study")]
+    seed: Annotated[int, whole_range(0, 2**53), about("random seed of the design")] = 0
+    systems: Annotated[NameList, NonEmpty, about("names of the systems, one folder each")]
     files: (
         Annotated[
             str,
-            Meta(
-                description=f"path pattern of audio files, such as {DEFAULT_SOUND_PATTERN}; if "
+            about(
+                f"path pattern of audio files, such as {DEFAULT_SOUND_PATTERN}; if "
                 "set, all files must exist"
             ),
         ]
@@ -481,59 +448,52 @@ class StudyKeys(Struct, kw_only=True, forbid_unknown_fields=True):
     material: (
         Annotated[
             str,
-            Meta(
-                description="table of clips, CSV or JSONL: name, seconds, covariates (default: all "
+            about(
+                "table of clips, CSV or JSONL: name, seconds, covariates (default: all "
                 "files in the folders)"
             ),
         ]
         | UnsetType
     ) = UNSET
-    reference: Annotated[Name, Meta(description="folder of reference audio files")] | UnsetType = (
-        UNSET
-    )
+    reference: Annotated[Name, about("folder of reference audio files")] | UnsetType = UNSET
     anchors: (
         Annotated[
             str,
-            Meta(
-                description="folder of audio files that all listeners rate before the first session"
-            ),
+            about("folder of audio files that all listeners rate before the first session"),
         ]
         | UnsetType
     ) = UNSET
     training: Annotated[
         int,
         whole_range(0),
-        Meta(description="number of practice trials of the first block, of clips not heard later"),
+        about("number of practice trials of the first block, of clips not heard later"),
     ] = 0
     training_items: Annotated[
         NameList,
-        Meta(description="clips of practice trials only (default: any clips not heard later)"),
+        about("clips of practice trials only (default: any clips not heard later)"),
     ] = []
     feedback: Annotated[
-        bool, Meta(description="whether listeners see the expected answers after practice trials")
+        bool, about("whether listeners see the expected answers after practice trials")
     ] = False
     gold: (
         Annotated[
             str,
-            Meta(
-                description="table of expected answers to practice trials, CSV: item, system, "
-                "scale, value"
-            ),
+            about("table of expected answers to practice trials, CSV: item, system, scale, value"),
         ]
         | UnsetType
     ) = UNSET
     captions: (
         Annotated[
             str,
-            Meta(description="table of captions, CSV or JSONL: item, system, caption"),
+            about("table of captions, CSV or JSONL: item, system, caption"),
         ]
         | UnsetType
     ) = UNSET
     transcripts: (
         Annotated[
             str,
-            Meta(
-                description="transcripts for words and reading: a table, JSONL or CSV (item, and "
+            about(
+                "transcripts for words and reading: a table, JSONL or CSV (item, and "
                 "transcript, words or ctm), or a path pattern such as transcripts/{item}.ctm"
             ),
         ]
@@ -542,8 +502,8 @@ class StudyKeys(Struct, kw_only=True, forbid_unknown_fields=True):
     summaries: (
         Annotated[
             str,
-            Meta(
-                description="summaries for reading: scored outputs (JSONL), or a table with item, "
+            about(
+                "summaries for reading: scored outputs (JSONL), or a table with item, "
                 "system and summary"
             ),
         ]
@@ -551,78 +511,74 @@ class StudyKeys(Struct, kw_only=True, forbid_unknown_fields=True):
     ) = UNSET
     rubric: Annotated[
         Name | RubricKeys | UnsetType,
-        Meta(description="rubric by which captions are judged (default: thumbs)"),
+        about("rubric by which captions are judged (default: thumbs)"),
     ] = UNSET
     device: Annotated[
         DeviceSteps | DeviceKeys,
-        Meta(
-            description="checks of the listener's device before the first trial: a list of steps, "
+        about(
+            "checks of the listener's device before the first trial: a list of steps, "
             "or steps and those that listeners must pass"
         ),
     ] = []
     lengths: Annotated[
         str,
         choice_of("lengths", LENGTH_POLICIES),
-        Meta(
-            description="sounds of a clip that differ in length between systems: pad appends "
+        about(
+            "sounds of a clip that differ in length between systems: pad appends "
             "silence in browsers, so that file sizes do not reveal the system"
         ),
     ] = PAD_LENGTHS
     hearing: Annotated[
         HearingKeys | UnsetType,
-        Meta(description="digit-triplet hearing test in noise before the first trial"),
+        about("digit-triplet hearing test in noise before the first trial"),
     ] = UNSET
     recordings: Annotated[
         dict[str, str | PathList | RecordingKeys],
-        Meta(
-            description="long recording of an item, by item, which listeners can browse in its "
+        about(
+            "long recording of an item, by item, which listeners can browse in its "
             "trials: a path, a list of paths, or keys"
         ),
     ] = {}
     recording_display: Annotated[
-        DisplayKeys, Meta(description="how long recordings are shown to all listeners")
+        DisplayKeys, about("how long recordings are shown to all listeners")
     ] = field(default_factory=DisplayKeys)
-    balance: Annotated[
-        BalanceKeys, Meta(description="covariates on which subsets are balanced")
-    ] = field(default_factory=BalanceKeys)
+    balance: Annotated[BalanceKeys, about("covariates on which subsets are balanced")] = field(
+        default_factory=BalanceKeys
+    )
     listeners: (
-        Annotated[Positive, Meta(description="number of listeners (required unless rows is set)")]
-        | UnsetType
+        Annotated[Positive, about("number of listeners (required unless rows is set)")] | UnsetType
     ) = UNSET
     juries: Annotated[
         dict[str, Positive],
-        Meta(description="groups of listeners by name, such as experts, with the size of each"),
+        about("groups of listeners by name, such as experts, with the size of each"),
     ] = {}
     panels: Annotated[
-        Positive, Meta(description="number of listener groups, each with its own subset of clips")
+        Positive, about("number of listener groups, each with its own subset of clips")
     ] = 1
-    rest_minutes: Annotated[
-        Amount, Meta(description="break between sessions, in minutes; 0: no break")
-    ] = 5
-    blocks: Annotated[list[BlockKeys], NonEmpty, Meta(description="blocks of the study, in order")]
-    rows: (
-        Annotated[str, Meta(description="folder with existing playlists, one per listener")]
-        | UnsetType
-    ) = UNSET
-    language: Annotated[
-        str, choice_of("language", LANGUAGES), Meta(description="language of the pages")
-    ] = "en"
-    wordings: Annotated[
-        WordingKeys, Meta(description="custom texts that replace those of the language")
-    ] = field(default_factory=WordingKeys)
-    instructions: Annotated[str, Meta(description="text shown before the first trial")] = ""
-    consent: Annotated[str, Meta(description="consent text that listeners must accept")] = ""
-    forms: Annotated[FormKeys, Meta(description="questionnaires before and after listening")] = (
-        field(default_factory=FormKeys)
+    rest_minutes: Annotated[Amount, about("break between sessions, in minutes; 0: no break")] = 5
+    blocks: Annotated[list[BlockKeys], NonEmpty, about("blocks of the study, in order")]
+    rows: Annotated[str, about("folder with existing playlists, one per listener")] | UnsetType = (
+        UNSET
+    )
+    language: Annotated[str, choice_of("language", LANGUAGES), about("language of the pages")] = (
+        "en"
+    )
+    wordings: Annotated[WordingKeys, about("custom texts that replace those of the language")] = (
+        field(default_factory=WordingKeys)
+    )
+    instructions: Annotated[str, about("text shown before the first trial")] = ""
+    consent: Annotated[str, about("consent text that listeners must accept")] = ""
+    forms: Annotated[FormKeys, about("questionnaires before and after listening")] = field(
+        default_factory=FormKeys
     )
     quality: Annotated[
         QualityKeys,
-        Meta(description="gold, trapping and repeated trials, and what listeners see at the end"),
+        about("gold, trapping and repeated trials, and what listeners see at the end"),
     ] = field(default_factory=QualityKeys)
     screening: Annotated[
-        list[RuleKeys], Meta(description="rules by which listeners are excluded from the analysis")
+        list[RuleKeys], about("rules by which listeners are excluded from the analysis")
     ] = []
-    analysis: Annotated[AnalysisKeys, Meta(description="planned analysis")] = field(
+    analysis: Annotated[AnalysisKeys, about("planned analysis")] = field(
         default_factory=AnalysisKeys
     )
 
