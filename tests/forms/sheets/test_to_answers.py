@@ -321,7 +321,7 @@ def test_values_of_a_plane_from_two_files_are_noted(study: Path, sheets: Path) -
     parts[0].write_text(head + "".join(rows[:2]))
     parts[1].write_text(head + "".join(rows[2:]))
     entered = enter(study, *parts)
-    item = entered.pages[0].recording
+    item = (entered.pages[0].answer.heard or {})["item"]
     note = f"listener 1, {item}: values come from {parts[0]} and {parts[1]}"
     assert [one for one in entered.notes if "come from" in one] == [note]
     files = [[one["name"] for one in page.meta["workbook"]] for page in entered.pages]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import hypot
@@ -54,16 +54,13 @@ class TextRun(NamedTuple):
 
         Characters without a gap are one part, unless ``is_apart`` is true of one of them.
         """
-        found: list[list[Glyph]] = []
-        for glyph in dict.fromkeys(one for one in self.glyphs if one is not None):
-            last = found[-1][-1] if found else glyph
+
+        def belongs(last: Glyph, glyph: Glyph) -> bool:
             is_close = _gap(last, glyph)[0] <= SPACE_GAP
             is_joined = is_close and not (is_apart(last.text) or is_apart(glyph.text))
-            if found and (last.step == glyph.step or is_joined):
-                found[-1].append(glyph)
-            else:
-                found.append([glyph])
-        return [_joined(glyphs) for glyphs in found]
+            return last.step == glyph.step or is_joined
+
+        return _group(dict.fromkeys(one for one in self.glyphs if one is not None), belongs)
 
 
 @dataclass
@@ -76,13 +73,18 @@ class PdfContent:
 
     def runs(self) -> list[TextRun]:
         """Return characters joined to runs, in the order of the file."""
-        found: list[list[Glyph]] = []
-        for glyph in self.glyphs:
-            if found and _follows(found[-1][-1], glyph):
-                found[-1].append(glyph)
-            else:
-                found.append([glyph])
-        return [_joined(glyphs) for glyphs in found]
+        return _group(self.glyphs, _follows)
+
+
+def _group(glyphs: Iterable[Glyph], belongs: Callable[[Glyph, Glyph], bool]) -> list[TextRun]:
+    """Return glyphs in runs, of which each glyph belongs to the one before."""
+    found: list[list[Glyph]] = []
+    for glyph in glyphs:
+        if found and belongs(found[-1][-1], glyph):
+            found[-1].append(glyph)
+        else:
+            found.append([glyph])
+    return [_joined(glyphs) for glyphs in found]
 
 
 def _gap(before: Glyph, after: Glyph) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,18 @@ from earwitness.forms.sheets.layout import (
 )
 from earwitness.forms.sheets.read import SheetRow, read_sheet_rows
 from earwitness.forms.workbooks.read import IMPORT_DONE_WORD
-from earwitness.forms.workbooks.to_answers import conflict_text, enter_answers
+from earwitness.forms.workbooks.to_answers import (
+    ReturnedAnswers,
+    ReturnedPage,
+    conflict_text,
+    count_changes,
+    enter_answers,
+)
 from earwitness.io.schema import whole_number
 from earwitness.ratings.scales import PLANE_SCALES
-from earwitness.studies.answers import answer_line
 from earwitness.studies.from_answers import StudySource
 from earwitness.studies.pages import presented_trial
-from earwitness.studies.study import Design, Study
+from earwitness.studies.study import Design
 from earwitness.studies.trials import trial_kind
 from earwitness.studies.trials.plane import PLANE_COMMENT, is_placed
 from earwitness.version import __version__
@@ -36,35 +41,8 @@ REPLACE_REMEDY = "enter the same values, or use --replace"
 
 
 @dataclass(frozen=True)
-class PaperPage:
-    """Answer to a page from a sheet, with the place where it was read."""
-
-    answer: Answer
-    recording: str
-    source: str
-    line: int
-    meta: Mapping[str, Any]
-
-    def find_conflict(self, remedy: str) -> Problem:
-        """Return the problem that the page has a different answer from the browser."""
-        message = conflict_text("recording", self.recording)
-        message = f"listener {self.answer.listener}: {message}"
-        return Problem(self.source, self.line, "", message, remedy)
-
-
-@dataclass(frozen=True)
-class PaperAnswers:
+class PaperAnswers(ReturnedAnswers):
     """Answers of sheets, notes, and the file of each listener by number."""
-
-    study: Study
-    pages: tuple[PaperPage, ...]
-    sources: Mapping[int, str]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def lines(self) -> str:
-        """Answers as lines of a file; the same values give the same lines."""
-        return b"".join(answer_line(page.answer) for page in self.pages).decode()
 
 
 @dataclass(frozen=True)
@@ -123,9 +101,7 @@ def study_enter(
 
     with open_store(design.study, db, new=not has_store(db)) as store:
         changes = enter_answers(store, entered, REPLACE_REMEDY, replace=replace).result()
-    corrected = sum(bool(change.supersedes) for change in changes)
-    new, unchanged = len(changes) - corrected, len(entered.pages) - len(changes)
-    return PaperEntryResult(entered, new, corrected, unchanged)
+    return PaperEntryResult(entered, *count_changes(changes, len(entered.pages)))
 
 
 # --- Rows matched to pages -----------------------------------------------------------------------
@@ -144,7 +120,6 @@ class _Matching:
 
     def match(self, rows: Sequence[SheetRow]) -> PaperAnswers:
         """Return the answers of all rows."""
-        study = self.design.study
         self.sheets = {(one.listener, one.page): one for one in plane_sheets(self.design)}
         values: dict[PlaneSheet, dict[str, Any]] = {}
         first: dict[PlaneSheet, SheetRow] = {}
@@ -176,7 +151,7 @@ class _Matching:
             if (left := total - sum(one.listener == listener for one in values))
         ]
         sources = {sheet.listener: row.source for sheet, row in first.items()}
-        return PaperAnswers(study, tuple(pages), sources, tuple(self.notes))
+        return PaperAnswers(self.design.study, tuple(pages), sources, tuple(self.notes))
 
     def _tell(self, row: SheetRow, name: str, message: str, remedy: str = "") -> None:
         self.problems.append(Problem(*row.place, name, message, remedy))
@@ -285,10 +260,8 @@ class _Matching:
             message = f"listener {sheet.listener}, {sheet.trial.item}: no {', '.join(names)}"
             remedy = "fill in all skims of a recording, or none"
             self.problems.append(Problem(*place, "", message, remedy))
-        if missing:
+        if missing or None in values.values():  # reported before
             return False
-        if None in values.values():
-            return False  # reported before
         try:
             kind.read(sheet.trial, values, sheet.listener, 1)
         except BadAnswer as error:
@@ -298,7 +271,7 @@ class _Matching:
 
     def _paper_page(
         self, sheet: PlaneSheet, values: dict[str, Any], row: SheetRow, files: Sequence[str]
-    ) -> PaperPage:
+    ) -> ReturnedPage:
         answer = Answer(
             *(self.design.study.digest, sheet.listener, sheet.page, dict(sorted(values.items()))),
             *(presented_trial(sheet.trial), "", __version__),
@@ -308,8 +281,9 @@ class _Matching:
             {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
             for path in map(Path, files)
         ]
-        meta = {WORKBOOK_META_KEY: sources}
-        return PaperPage(answer, sheet.trial.item, *row.place, meta)
+        conflict = conflict_text("recording", sheet.trial.item)
+        message = f"listener {sheet.listener}: {conflict}"
+        return ReturnedPage(answer, {WORKBOOK_META_KEY: sources}, Problem(*row.place, "", message))
 
 
 def _is_recording(row: SheetRow, item: str) -> bool:

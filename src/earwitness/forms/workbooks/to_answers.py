@@ -10,8 +10,9 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from earwitness.core import WORKBOOK_META_KEY, Answer, StrPath
 from earwitness.errors import (
@@ -53,7 +54,7 @@ from earwitness.studies.from_answers import StudySource
 from earwitness.studies.pages import counted_trials, presented_trial
 from earwitness.studies.study import Design, ListenerPlan, Study, Trial
 from earwitness.studies.trials.base import LETTERS
-from earwitness.studies.trials.rubric import COMMENT_FIELD, SYNTHESIZED_FIELD
+from earwitness.studies.trials.rubric import COMMENT_FIELD, SYNTHESIZED_FIELD, RubricKind
 from earwitness.version import __version__
 
 if TYPE_CHECKING:  # only a database needs the extra serve
@@ -72,17 +73,17 @@ SHOWN_CAPTION_CHARACTERS = 40  # in messages
 
 
 @dataclass(frozen=True)
-class JudgedPage:
-    """Answer to a page, and the rows it is based on."""
+class ReturnedPage:
+    """Answer to a page from a returned file, and the metadata to store.
+
+    ``conflict`` is the problem, without a remedy, that the page has a different answer from the
+    browser; ``rows`` are those of a workbook that the answer is based on.
+    """
 
     answer: Answer
-    rows: tuple[JudgedRow, ...]
     meta: Mapping[str, Any]
-
-    def find_conflict(self, remedy: str) -> Problem:
-        """Return the problem that the page has a different answer from the browser."""
-        row = self.rows[0]
-        return row.place.problem(conflict_text("clip", row.record), remedy)
+    conflict: Problem
+    rows: tuple[JudgedRow, ...] = ()
 
 
 def conflict_text(noun: str, name: str) -> str:
@@ -90,42 +91,32 @@ def conflict_text(noun: str, name: str) -> str:
     return f'{noun} "{name}" has a different answer from the browser'
 
 
-class ReturnedPage(Protocol):
-    """Answer to a page from a returned file, with the metadata to store."""
-
-    @property
-    def answer(self) -> Answer: ...
-    @property
-    def meta(self) -> Mapping[str, Any]: ...
-    def find_conflict(self, remedy: str) -> Problem: ...
-
-
-class ReturnedAnswers(Protocol):
+@dataclass(frozen=True)
+class ReturnedAnswers:
     """Answers of returned files, and the file of each listener by number."""
 
-    @property
-    def study(self) -> Study: ...
-    @property
-    def pages(self) -> Sequence[ReturnedPage]: ...
-    @property
-    def sources(self) -> Mapping[int, str]: ...
-
-
-@dataclass(frozen=True)
-class MatchedAnswers:
-    """Answers of all files, findings, notes, and the file of each rater by number."""
-
     study: Study
-    pages: tuple[JudgedPage, ...]
-    findings: tuple[Finding, ...]
-    notes: tuple[str, ...]
+    pages: tuple[ReturnedPage, ...]
     sources: Mapping[int, str]
-    rejection: InputError | None = None  # problems of raters that were not imported
+    notes: tuple[str, ...] = ()
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        """Answers by rater, in the order of their plans."""
-        return tuple(one.answer for one in self.pages)
+        """Answers by listener, in the order of their plans."""
+        return tuple(page.answer for page in self.pages)
+
+    @property
+    def lines(self) -> str:
+        """Answers as lines of a file; the same files give the same lines."""
+        return b"".join(map(answer_line, self.answers)).decode()
+
+
+@dataclass(frozen=True)
+class MatchedAnswers(ReturnedAnswers):
+    """Answers of all workbooks by rater, in the order of their plans, and findings."""
+
+    findings: tuple[Finding, ...] = ()
+    rejection: InputError | None = None  # problems of raters that were not imported
 
 
 def match_answers(
@@ -159,9 +150,9 @@ def match_answers(
     return MatchedAnswers(
         design.study,
         tuple(page for page in pages if page.answer.listener in sources),
-        (*merge_findings(books, kept), *matching.findings),
-        tuple(matching.notes),
         sources,
+        tuple(matching.notes),
+        (*merge_findings(books, kept), *matching.findings),
         rejection(matching.problems, _rater_names(sources)),
     )
 
@@ -175,6 +166,11 @@ class _Matching:
     problems: list[Problem] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def kind(self) -> RubricKind:
+        """The trial kind of the study."""
+        return rubric_kind(self.design.study)
 
     def of_this_study(self, book: ReturnedWorkbook, listener: int) -> Iterator[ReturnedWorkbook]:
         """Yield a workbook with the number of its rater, if it belongs to this study."""
@@ -198,7 +194,7 @@ class _Matching:
 
     def answered_pages(
         self, number: int, rows: dict[Caption, JudgedRow], files: Mapping[str, ReturnedWorkbook]
-    ) -> Iterator[JudgedPage]:
+    ) -> Iterator[ReturnedPage]:
         """Yield the answered pages of a listener."""
         trials, answered = counted_trials(self.plans[number]), 0
         self._check_unknown_rows(trials.values(), rows)
@@ -220,7 +216,7 @@ class _Matching:
     def add_question_note(self, rows: Sequence[JudgedRow]) -> None:
         """Note questions that are answered in workbooks and not part of the study."""
         names = [f'"{name}"' for name in further_questions(rows)]
-        if not rubric_kind(self.design.study).synthesised:
+        if not self.kind.synthesised:
             names += ["synthesized or not"] * any(row.synthesised is not None for row in rows)
         if names:
             asked = f"questions that the study does not ask: {', '.join(names)}"
@@ -234,17 +230,16 @@ class _Matching:
         values: dict[str, Any],
         rows: tuple[JudgedRow, ...],
         files: Mapping[str, ReturnedWorkbook],
-    ) -> JudgedPage:
+    ) -> ReturnedPage:
         digest = self.design.study.digest
         heard = presented_trial(trial)
         answer = Answer(digest, number, page, values, heard, "", __version__, imported=True)
-        sources = [
-            files[source].input for source in dict.fromkeys(row.place.source for row in rows)
-        ]
         workbooks = [
-            {"name": Path(source.name).name, "sha256": source.sha256} for source in sources
+            {"name": Path(source).name, "sha256": files[source].input.sha256}
+            for source in dict.fromkeys(row.place.source for row in rows)
         ]
-        return JudgedPage(answer, rows, {WORKBOOK_META_KEY: workbooks})
+        conflict = rows[0].place.problem(conflict_text("clip", rows[0].record), "")
+        return ReturnedPage(answer, {WORKBOOK_META_KEY: workbooks}, conflict, rows)
 
     def _check_unknown_rows(self, trials: Any, rows: Mapping[Caption, JudgedRow]) -> None:
         """Report filled rows whose clip or caption is not one of this rater."""
@@ -279,7 +274,7 @@ class _Matching:
                 message = f'clip "{trial.item}" has no row for the caption "{caption}"'
                 self.problems.append(there[0].place.problem(message, "restore the row"))
         blanks = [problem for row in there for problem in blank_cells(row, NO_BLANKS_REMEDY)]
-        if rubric_kind(self.design.study).blank == "refuse":
+        if self.kind.blank == "refuse":
             self.problems += blanks
         return len(there) == len(clip_rows)
 
@@ -287,17 +282,17 @@ class _Matching:
         self, number: int, trial: Trial, clip_rows: Sequence[JudgedRow | None]
     ) -> dict[str, Any] | None:
         """Return the answer to a page by letter, or None if it is invalid."""
-        kind, rows = rubric_kind(self.design.study), [row for row in clip_rows if row is not None]
+        rows = [row for row in clip_rows if row is not None]
         values: dict[str, Any] = {}
         for letter, row in zip(LETTERS, rows, strict=False):
             values |= {f"{letter}.{name}": value for name, value in row.values.items()}
             if row.comment:
                 values[f"{letter}.{COMMENT_FIELD}"] = whole_characters(row.comment)
         said = next((row.synthesised for row in rows if row.synthesised is not None), None)
-        if kind.synthesised and said is not None:
+        if self.kind.synthesised and said is not None:
             values[SYNTHESIZED_FIELD] = "yes" if said else "no"
         try:
-            kind.read(trial, values, number, 1)
+            self.kind.read(trial, values, number, 1)
         except BadAnswer as error:
             self.problems += [rows[0].place.problem(message, "") for message in error.wrong]
             return None
@@ -353,7 +348,7 @@ def matched_comment_records(matched: MatchedAnswers) -> Iterator[dict[str, Any]]
 
 def answer_lines(matched: MatchedAnswers) -> str:
     """Return answers as lines of a file; the same workbooks give the same lines."""
-    return b"".join(map(answer_line, matched.answers)).decode()
+    return matched.lines
 
 
 def check_new(path: Path, text: str) -> bool:
@@ -421,9 +416,13 @@ def enter_workbooks(
     matched = dataclasses.replace(
         matched, pages=pages, sources=sources, rejection=rejection(problems, _rater_names(sources))
     )
+    return WorkbookEntryResult(matched, *count_changes(changes, len(pages)))
+
+
+def count_changes(changes: Sequence[AnswerChange], pages: int) -> tuple[int, int, int]:
+    """Return the numbers of new, corrected and unchanged pages."""
     corrected = sum(bool(change.supersedes) for change in changes)
-    new, unchanged = len(changes) - corrected, len(pages) - len(changes)
-    return WorkbookEntryResult(matched, new, corrected, unchanged)
+    return len(changes) - corrected, corrected, pages - len(changes)
 
 
 def enter_answers(
@@ -454,13 +453,13 @@ class _Decide:
         problems, changes = list(self._withdrawn_problems(held)), list[AnswerChange]()
         for page in self.matched.pages:
             last = held.last(page.answer.listener, page.answer.page)
-            counts = last is not None and not last.aside
-            if last is not None and counts and _is_same_answer(last, page.answer.values):
+            counted = last if last is not None and not last.aside else None
+            if counted is not None and _is_same_answer(counted, page.answer.values):
                 continue
-            if last is not None and counts and not (self.replace or _is_from_workbook(last)):
-                problems.append(page.find_conflict(self.remedy))
-            supersedes = last.id if last is not None and counts else ""
+            if counted is not None and not (self.replace or counted.answer.imported):
+                problems.append(dataclasses.replace(page.conflict, remedy=self.remedy))
             id = _answer_id(page, "" if last is None else last.id)
+            supersedes = "" if counted is None else counted.id
             changes.append(AnswerChange(page.answer, id, supersedes, page.meta))
         if problems:
             raise InputError(problems, done=IMPORT_DONE_WORD)
@@ -472,35 +471,31 @@ class _Decide:
         for listener in held.listeners:
             if listener.state in ENDED_STATES:
                 has_withdrawn = listener.state == ParticipationState.WITHDRAWN
-                message = f"listener {listener.number} may not take part"
-                if has_withdrawn:
-                    message = f"listener {listener.number} has withdrawn"
-                source = self.matched.sources[listener.number]
-                yield Problem(source, 0, "", message, "their answers must not be stored")
-
-
-def _is_from_workbook(submitted: SubmittedAnswer) -> bool:
-    return bool(submitted.answer.imported)
+                reason = "has withdrawn" if has_withdrawn else "may not take part"
+                message, source = f"listener {listener.number} {reason}", self.matched.sources
+                remedy = "their answers must not be stored"
+                yield Problem(source[listener.number], 0, "", message, remedy)
 
 
 def _is_same_answer(submitted: SubmittedAnswer, values: Mapping[str, Any]) -> bool:
     """Return whether a stored answer equals a file's; texts from a browser may be missing."""
     stored, new = _answered_values(submitted.answer.values), _answered_values(values)
-    if not _is_from_workbook(submitted):
+    if not submitted.answer.imported:
         stored = {
             name: value
             for name, value in stored.items()
-            if name in new or not (_is_text(name) or isinstance(value, str))
+            if name in new
+            or not (
+                isinstance(value, str)
+                or name == SYNTHESIZED_FIELD
+                or name.endswith(f".{COMMENT_FIELD}")
+            )
         }
     return stored == new
 
 
 def _answered_values(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: one for name, one in values.items() if one not in (None, "")}
-
-
-def _is_text(name: str) -> bool:
-    return name == SYNTHESIZED_FIELD or name.endswith(f".{COMMENT_FIELD}")
 
 
 def _answer_id(page: ReturnedPage, last: str) -> str:
