@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from earwitness.errors import BadAnswer
 from earwitness.stats.observers import is_more_than
 from earwitness.studies.study import Study, Trial
 from earwitness.studies.trials import trial_kind
+from earwitness.studies.trials.base import is_number
 from earwitness.studies.wording import wording
 
 # --- Device check --------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def device_faults(steps: Sequence[str], values: Mapping[str, Any]) -> Iterator[t
     for step in steps:
         if step not in values:
             yield step, f"{step} is not answered"
-        elif step == "level" and not _is_level(values[step]):
+        elif step == "level" and not is_number(values[step], -200, 200):
             yield step, f"level must be a number (decibels), got {values[step]!r}"
         elif step == "sides" and not isinstance(values[step], bool):
             yield step, f"sides must be true or false, got {values[step]!r}"
@@ -143,11 +143,6 @@ def perfect_answers(steps: Sequence[str]) -> dict[str, Any]:
         **{test: [HEADPHONE_TEST_ROUNDS, HEADPHONE_TEST_ROUNDS] for test in HEADPHONE_TESTS},
     }
     return {step: answers[step] for step in steps}
-
-
-def _is_level(value: Any) -> bool:
-    right = isinstance(value, int | float) and not isinstance(value, bool)
-    return right and isfinite(value) and abs(value) <= 200
 
 
 def _are_hits(value: Any) -> bool:

@@ -13,6 +13,7 @@ from earwitness.studies.device import device_faults, draw_device_trials
 from earwitness.studies.hearing import digit_files, draw_triplets, hearing_faults
 from earwitness.studies.study import CHECK_ROLES, HearingTest, ListenerPlan, Question, Study, Trial
 from earwitness.studies.trials import block_kind, study_kinds, trial_kind
+from earwitness.studies.trials.base import is_number
 from earwitness.studies.wording import Wording, wording
 
 # --- Feedback after practice trials --------------------------------------------------------------
@@ -67,6 +68,7 @@ AGREE_ANSWER, TRAINING_PAGES, ANCHOR_PAGES = "agree", "training", "anchors"
 CONSENT_PAGE, FORM_PAGE, TEXT_PAGE, REST_PAGE, END_PAGE = "consent", "form", "text", "rest", "end"
 DEVICE_PAGE, FEEDBACK_PAGE, HEARING_PAGE = "device", "feedback", "hearing"
 CHECK_PAGE = "check"  # a question to answer correctly before the first trial
+MAX_NUMBER = sys.float_info.max  # of a form
 
 
 @dataclass(frozen=True)
@@ -372,7 +374,7 @@ def _form_faults(
                 yield name, f"{name} has no answer"
         elif question.answer == "choice" and value not in question.options:
             yield name, f"{name} must be one of {', '.join(question.options)}, got {value!r}"
-        elif question.answer == "number" and not _is_finite_number(value):
+        elif question.answer == "number" and not is_number(value, -MAX_NUMBER, MAX_NUMBER):
             yield name, f"{name} must be a number, got {value!r}"
         elif question.answer == "text" and not (
             isinstance(value, str) and value == whole_characters(value)
@@ -381,8 +383,3 @@ def _form_faults(
     for name in values:
         if name not in question_of:
             yield name, f"unknown question {name!r}"
-
-
-def _is_finite_number(value: Any) -> bool:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and abs(value) <= sys.float_info.max

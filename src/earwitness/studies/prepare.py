@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -25,10 +24,9 @@ from earwitness.io.atomic import AtomicFile, AtomicFolder
 from earwitness.io.tables import records_csv
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.file.webmushra import ImportedStudy, read_webmushra
-from earwitness.studies.study import Study
-from earwitness.studies.trials import KINDS, study_kinds
+from earwitness.studies.trials import KINDS, mushra_anchors
 from earwitness.studies.trials.base import TrialKind
-from earwitness.studies.trials.mushra import AnchorLoss, Mushra, weak_anchor_notes
+from earwitness.studies.trials.mushra import AnchorLoss, weak_anchor_notes
 from earwitness.studies.trials.single import SingleKind
 
 # --- MUSHRA anchors and webMUSHRA import ---------------------------------------------------------
@@ -58,7 +56,7 @@ def study_anchors(study: str | PathLike[str], *, progress: Progress = no_progres
     """
     path = Path(study)
     plan = read_study(path, without=tuple(ANCHOR_CUTOFFS_HZ))
-    wanted = [name for name in _anchor_names(plan) if name in ANCHOR_CUTOFFS_HZ]
+    wanted = [name for name in mushra_anchors(plan) if name in ANCHOR_CUTOFFS_HZ]
     if not wanted:
         raise UsageError(f"{path}: no block has anchors named {' or '.join(ANCHOR_CUTOFFS_HZ)}")
     if not plan.reference:
@@ -82,12 +80,6 @@ def study_anchors(study: str | PathLike[str], *, progress: Progress = no_progres
     for note in weak_anchor_notes(losses):
         warn(note, EarwitnessWarning, stacklevel=2)
     return written
-
-
-def _anchor_names(plan: Study) -> list[str]:
-    kinds = study_kinds(plan)
-    named = [kind.anchors for kind in kinds if isinstance(kind, Mushra)]
-    return list(dict.fromkeys(chain.from_iterable(named)))
 
 
 def check_rate(source: Path, cutoff: float) -> None:

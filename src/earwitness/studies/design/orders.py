@@ -369,9 +369,13 @@ def _level_successions(trials: Trials, before: Ints, rng: np.random.Generator) -
     return trials
 
 
+def _systems_of(trials: Trials) -> Order:
+    return [[system for _, system in session] for session in trials]
+
+
 def _order_cost(trials: Trials, before: Ints) -> tuple[tuple[int, int], int]:
     """Return the unevenness of the listener, then of the panel; lower is better."""
-    order, number = [[system for _, system in session] for session in trials], len(before) - 1
+    order, number = _systems_of(trials), len(before) - 1
     return unevenness(order, number), int(panel_unevenness(before + carry_over(order, number)))
 
 
@@ -409,8 +413,7 @@ def listener_order(
         trials = _choose_most_even(
             [repair_repeats(trials, before, rng) for _ in range(variants)], before, rng
         )
-    counts = carry_over([[system for _, system in session] for session in trials], len(systems))
-    pool.add(systems, counts)
+    pool.add(systems, carry_over(_systems_of(trials), len(systems)))
     return [[(items[item], systems[system]) for item, system in session] for session in trials]
 
 
@@ -419,7 +422,7 @@ def _choose_most_even(variants: list[Trials], before: Ints, rng: np.random.Gener
 
     Systems may swap names.
     """
-    orders = [[[system for _, system in session] for session in trials] for trials in variants]
+    orders = list(map(_systems_of, variants))
     worth = [
         (sum(map(count_repeats, trials)), unevenness(order, len(before) - 1))
         for trials, order in zip(variants, orders, strict=True)

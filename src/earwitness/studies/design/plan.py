@@ -21,6 +21,7 @@ from earwitness.studies.design.subsets import equivalent_subsets
 from earwitness.studies.hearing import TRIPLET_SECONDS
 from earwitness.studies.study import Clip, Design, ListenerPlan, Session, Study, StudyBlock, Trial
 from earwitness.studies.trials import block_kind
+from earwitness.studies.trials.base import Load
 
 # --- Design of a whole study ---------------------------------------------------------------------
 
@@ -237,12 +238,16 @@ def _opening_steps(study: Study) -> Iterator[TimedStep]:
     if study.training:
         kind, load = block_kind(block), block_kind(block).load(block.heard)
         seconds, parts = _mean_seconds(study.material), kind.practice_trials([_sample_trial(block)])
-        each = load.sounds * seconds + load.questions * block.seconds + load.browsing
-        each /= load.trials
+        each = _clip_seconds(load, block, seconds) / load.trials
         if len(parts) > 1:
             each = float(np.mean([trial_seconds(study, part, seconds) for part in parts]))
         how = f"{study.training} {'trial' if study.training == 1 else 'trials'} × {each:.1f} s"
         yield TimedStep("practice", how, study.training * each / 60)
+
+
+def _clip_seconds(load: Load, block: StudyBlock, seconds: float) -> float:
+    """Return the seconds of all trials of a clip that lasts ``seconds``."""
+    return load.sounds * seconds + load.questions * block.seconds + load.browsing
 
 
 def _sample_trial(block: StudyBlock) -> Trial:
@@ -298,8 +303,7 @@ def _quality_steps(study: Study) -> Iterator[TimedStep]:
     is_further = count_further_sessions(study) > 0
     for block in study.blocks:
         load = block_kind(block).load(block.heard)
-        each = load.sounds * _mean_seconds(study.material) + load.questions * block.seconds
-        each += load.browsing
+        each = _clip_seconds(load, block, _mean_seconds(study.material))
         sizes = _session_sizes(block)
         if is_further:
             count = count_repeats(quality, len(sizes))

@@ -32,8 +32,8 @@ from earwitness.report.numbers import MINUS
 from earwitness.report.parts import Lines, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.studies.study import Study, check_system
-from earwitness.studies.trials import study_kinds
-from earwitness.studies.trials.mushra import AnchorLoss, Mushra, weak_anchor_notes
+from earwitness.studies.trials import mushra_anchors, study_kinds
+from earwitness.studies.trials.mushra import AnchorLoss, weak_anchor_notes
 from earwitness.studies.trials.plane import PlaneKind
 
 # --- Measurement of a file -----------------------------------------------------------------------
@@ -256,11 +256,9 @@ def _list_sounds(study: Study, folder: Path) -> list[tuple[str, str, Path]]:
 
 def _unlevelled_systems(study: Study) -> frozenset[str]:
     """Return the systems whose loudness differs by design: anchors are filtered or noisy."""
-    kinds = study_kinds(study)
-    names = [name for kind in kinds if isinstance(kind, Mushra) for name in kind.anchors]
     anchors = [study.anchor_system] if study.anchors else []
     checks = [check_system(clip.role) for clip in study.quality.clips]
-    return frozenset([*names, *anchors, *checks])
+    return frozenset([*mushra_anchors(study), *anchors, *checks])
 
 
 # --- Notes ---------------------------------------------------------------------------------------
@@ -305,8 +303,7 @@ def _find_notes(study: Study, sounds: SoundSequence, unlevelled: frozenset[str])
 
 def _anchor_losses(study: Study, clips: dict[str, list[StudySound]]) -> Iterator[AnchorLoss]:
     """Yield what each MUSHRA anchor lacks; other notes tell of files with different rates."""
-    kinds = study_kinds(study)
-    names = {name for kind in kinds if isinstance(kind, Mushra) for name in kind.anchors}
+    names = {*mushra_anchors(study)}
     for item, same in clips.items():
         paths = {s.system: (s.audio.path, s.audio.rate) for s in same}
         reference, rate = paths.get(study.reference, ("", 0))
@@ -422,11 +419,7 @@ def _is_wide(low: float, high: float) -> bool:
 
 
 def _clipping_notes(sounds: SoundSequence) -> Iterator[str]:
-    clipped: dict[str, list[StudySound]] = {}
-    for sound in sounds:
-        if sound.audio.clipped:
-            clipped.setdefault(sound.system, []).append(sound)
-    for system, found in clipped.items():
+    for system, found in _by_system([one for one in sounds if one.audio.clipped]).items():
         found.sort(key=lambda sound: -sound.audio.clipped)
         of_system = sum(sound.system == system for sound in sounds)
         shown = [f"{s.item} {_count(s.audio.clipped, 'time')}" for s in found]
@@ -435,6 +428,13 @@ def _clipping_notes(sounds: SoundSequence) -> Iterator[str]:
             f"for {MIN_CLIPPED_SAMPLES} samples or more ({_list_examples(shown)}) — "
             "create the files again at a lower level"
         )
+
+
+def _by_system(sounds: SoundSequence) -> dict[str, list[StudySound]]:
+    found: dict[str, list[StudySound]] = {}
+    for sound in sounds:
+        found.setdefault(sound.system, []).append(sound)
+    return found
 
 
 def _duplicate_notes(
@@ -498,10 +498,7 @@ AUDIO_COLUMNS = (
 
 def audio_section(audio: StudyAudio) -> Section:
     """Return the section of a report on the audio files of a study."""
-    by_system: dict[str, list[StudySound]] = {}
-    for sound in audio.sounds:
-        by_system.setdefault(sound.system, []).append(sound)
-    rows = [_table_row(system, same) for system, same in by_system.items()]
+    rows = [_table_row(system, same) for system, same in _by_system(audio.sounds).items()]
     if len(rows) > 1:
         rows.append(_table_row("all", audio.sounds))
     parts: list[Table | Lines] = [Table("audio files", AUDIO_COLUMNS, tuple(rows))]

@@ -87,14 +87,6 @@ def design_tables(design: Design) -> dict[str, TableRows]:
 # --- Plans from rows -----------------------------------------------------------------------------
 
 
-@dataclass
-class ListenerPlaylists:
-    """Plans read from a folder of playlists, and the problems of its files."""
-
-    plans: list[ListenerPlan] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-
-
 @dataclass(frozen=True)
 class PlaylistVocabulary:
     """Names that rows may use: items and systems by file, and blocks by scale."""
@@ -170,33 +162,31 @@ class PlaylistVocabulary:
         return replace(trial, scales=(row["scale"],), block=number)
 
 
-def read_playlists(folder: Path, vocabulary: PlaylistVocabulary) -> ListenerPlaylists:
-    """Read the plans of all listeners in a folder."""
-    playlists = ListenerPlaylists()
-    for listener, path in sorted(_listener_files(folder, playlists.problems).items()):
-        before = len(playlists.problems)
-        rows = list(_read_rows(path, playlists.problems))
-        playlists.problems += _contradiction_problems(path, [row for _, row in rows])
-        if not rows and len(playlists.problems) == before:
-            playlists.problems.append(Problem(str(path), 1, "", "has no rows"))
+def read_playlists(
+    folder: Path, vocabulary: PlaylistVocabulary
+) -> tuple[list[ListenerPlan], list[Problem]]:
+    """Return the plans of all listeners in a folder, and the problems of its files."""
+    plans, problems = list[ListenerPlan](), list[Problem]()
+    for listener, path in sorted(_listener_files(folder, problems).items()):
+        before = len(problems)
+        rows = list(_read_rows(path, problems))
+        problems += _contradiction_problems(path, [row for _, row in rows])
+        if not rows and len(problems) == before:
+            problems.append(Problem(str(path), 1, "", "has no rows"))
         faults = [
             Problem(str(path), line, *fault)
             for line, row in rows
             for fault in _row_faults(row, vocabulary)
         ]
-        playlists.problems += faults or list(_order_problems(path, rows))
-        if len(playlists.problems) == before:
-            playlists.plans.append(_build_plan(listener, [row for _, row in rows], vocabulary))
-    panels = [] if playlists.problems else sorted({plan.panel for plan in playlists.plans})
+        problems += faults or list(_order_problems(path, rows))
+        if len(problems) == before:
+            plans.append(_build_plan(listener, [row for _, row in rows], vocabulary))
+    panels = [] if problems else sorted({plan.panel for plan in plans})
     missing = [number for number, panel in enumerate(panels, 1) if number != panel][:1]
     for number in missing:
-        playlists.problems.append(
-            Problem(str(folder), 0, "subset", f"no listener hears subset {number}")
-        )
-    playlists.problems += [
-        problem for plan in playlists.plans for problem in _subset_problems(folder, plan)
-    ]
-    return playlists
+        problems.append(Problem(str(folder), 0, "subset", f"no listener hears subset {number}"))
+    problems += [problem for plan in plans for problem in _subset_problems(folder, plan)]
+    return plans, problems
 
 
 def _contradiction_problems(path: Path, rows: list[Row]) -> list[Problem]:

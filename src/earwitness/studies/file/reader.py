@@ -420,25 +420,25 @@ def _build_study(value: StudyDict, named: _NamedMaterial, folder: Path) -> Study
 
 def _add_playlists(study: Study, folder: Path) -> Study:
     """Return a study with plans from playlists, which also set listeners, panels and blocks."""
-    rows = read_playlists(folder, PlaylistVocabulary.of(study))
-    if rows.problems:
-        raise InputError(rows.problems, done="done")
+    plans, problems = read_playlists(folder, PlaylistVocabulary.of(study))
+    if problems:
+        raise InputError(problems, done="done")
     blocks = []
     for number, block in enumerate(study.blocks):
-        block_sessions = [[s for s in plan.sessions if s[0].block == number] for plan in rows.plans]
+        block_sessions = [[s for s in plan.sessions if s[0].block == number] for plan in plans]
         items = [
             len({trial.item for session in sessions for trial in session})
             for sessions in block_sessions
         ]
         blocks.append(replace(block, clips=max(items), sessions=max(map(len, block_sessions))))
-    panels = max(plan.panel for plan in rows.plans)
+    panels = max(plan.panel for plan in plans)
     return replace(
         study,
-        plans=tuple(rows.plans),
-        listeners=len(rows.plans),
+        plans=tuple(plans),
+        listeners=len(plans),
         panels=panels,
         blocks=tuple(blocks),
-        training=max(len(plan.training) for plan in rows.plans),
+        training=max(len(plan.training) for plan in plans),
     )
 
 

@@ -56,6 +56,12 @@ def study_kinds(study: Study) -> list[TrialKind]:
     return list(map(block_kind, study.blocks))
 
 
+def mushra_anchors(study: Study) -> list[str]:
+    """Return the folders of the anchors of MUSHRA blocks, each once."""
+    kinds = [kind for kind in study_kinds(study) if isinstance(kind, Mushra)]
+    return list(dict.fromkeys(name for kind in kinds for name in kind.anchors))
+
+
 def trial_kind(study: Study, trial: Trial) -> TrialKind:
     """Return the kind of a trial, with the transcript of its item, if any."""
     kind = block_kind(study.blocks[trial.block])

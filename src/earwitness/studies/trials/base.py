@@ -409,6 +409,11 @@ def check_flag(name: str, value: object) -> None:
         raise UsageError(f"{name} must be true or false, got {value!r}")
 
 
+def is_number(value: object, low: float, high: float) -> bool:
+    """Return whether a value is a number between two ends."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+
+
 # --- Several captions or summaries on a page -----------------------------------------------------
 
 

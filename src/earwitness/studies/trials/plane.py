@@ -24,6 +24,7 @@ from earwitness.studies.trials.base import (
     View,
     Way,
     check_flag,
+    is_number,
 )
 from earwitness.studies.wording import Wording
 
@@ -99,7 +100,7 @@ class PlaneKind(TrialKind):
             "explore_minutes": self.explore_minutes,
             "point_seconds": self.point_seconds,
         }.items():
-            if not _is_number(number, 0, 60):
+            if not is_number(number, 0, 60):
                 raise UsageError(f"{name} must be a number from 0 to 60, got {number!r}")
         recording: object = self.recording
         if not isinstance(recording, str):
@@ -279,10 +280,6 @@ def is_placed(answer: Answer) -> bool:
     return answer.page[:1].isdigit() and f"{PLANE_SCALES[0].name}_1" in answer.values
 
 
-def _is_number(value: object, low: float, high: float) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-
-
 def _check_examples(examples: object) -> tuple[Mapping[str, Any], ...]:
     """Return valid examples; raise UsageError otherwise."""
     if not isinstance(examples, list | tuple):
@@ -294,7 +291,7 @@ def _check_examples(examples: object) -> tuple[Mapping[str, Any], ...]:
             if not isinstance(one[name], str) or not one[name]:
                 raise UsageError(f"example {number}: {name} must be text, got {one[name]!r}")
         for scale in PLANE_SCALES:
-            if not _is_number(one[scale.name], scale.low, scale.high):
+            if not is_number(one[scale.name], scale.low, scale.high):
                 message = f"example {number}: {scale.name} must be a number from 0 to 1"
                 raise UsageError(f"{message}, got {one[scale.name]!r}")
     return tuple(examples)

@@ -28,6 +28,7 @@ from earwitness.studies.trials.base import (
     caption_questions,
     caption_views,
     check_flag,
+    is_number,
 )
 from earwitness.studies.wording import Wording
 
@@ -118,11 +119,9 @@ class WordsKind(TextKind):
         super().__post_init__()
         for name in ("enforce", "highlight"):
             check_flag(name, getattr(self, name))
-        for name, least in (("ratio", 0.0), ("tolerance", -1.0)):
+        for name, limits in (("ratio", "above 0 and at most 1"), ("tolerance", "from 0 to 1")):
             value = getattr(self, name)
-            right = isinstance(value, int | float) and not isinstance(value, bool)
-            if not right or not least < value <= 1 or value < 0:
-                limits = "above 0 and at most 1" if name == "ratio" else "from 0 to 1"
+            if not is_number(value, 0, 1) or (name == "ratio" and not value):
                 raise UsageError(f"{name} must be a number {limits}, got {value!r}")
 
     @property
