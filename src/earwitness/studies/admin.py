@@ -566,16 +566,16 @@ def study_status(study: StudySource, db: StrPath | None = None) -> list[Record]:
     by_listener = defaultdict[int, list[SubmittedAnswer]](list)
     for submission in submissions:
         by_listener[submission.answer.listener].append(submission)
-    if judges_captions(plan):
-        captions = _count_per_listener(plan, count_captions)
+    if judges_captions(plan) or any(map(_is_imported, submissions)):
+        has_captions = judges_captions(plan)
+        count = count_captions if has_captions else partial(_count_planes, plan)
+        totals = _count_per_listener(plan, count)
         for status, record in zip(known, records, strict=True):
-            own, number = by_listener[status.listener.number], status.listener.plan_number
-            record["workbook"] = workbook_receipt(own, captions[number])
-    elif any(map(_is_imported, submissions)):
-        planes = _count_per_listener(plan, partial(_count_planes, plan))
-        for status, record in zip(known, records, strict=True):
-            own, number = by_listener[status.listener.number], status.listener.plan_number
-            _add_paper(record, own, planes[number])
+            own, total = by_listener[status.listener.number], totals[status.listener.plan_number]
+            if has_captions:
+                record["workbook"] = workbook_receipt(own, total)
+            else:
+                _add_paper(record, own, total)
     return records
 
 

@@ -103,9 +103,7 @@ def device_hits(values: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
     return hits
 
 
-def failed_tests(
-    values: Mapping[str, Any], tests: Collection[str] = (), share: float = MIN_HIT_SHARE
-) -> list[str]:
+def failed_tests(values: Mapping[str, Any], tests: Collection[str] = ()) -> list[str]:
     """Return the tests of a device page that were failed, of ``tests`` or of all.
 
     >>> failed_tests({"sides": True, "huggins": [5, 6], "antiphase": [4, 6]})
@@ -115,7 +113,7 @@ def failed_tests(
     return [
         step
         for step, (right, rounds) in hits.items()
-        if (step in tests or not tests) and is_more_than(rounds - right, rounds, 1 - share)
+        if (step in tests or not tests) and is_more_than(rounds - right, rounds, 1 - MIN_HIT_SHARE)
     ]
 
 

@@ -118,6 +118,10 @@ class PlaneMaterial:
         files = [_relative_path(path, self.folder) for path in paths]
         self.recordings[item] = {"files": files[0] if len(files) == 1 else files, **keys}
 
+    def add_gold(self, system: str, places: Mapping[str, float]) -> None:
+        """Add the expected places of a skim for practice, by scale."""
+        self.gold += [(self.practice_item, system, *place) for place in places.items()]
+
 
 def study_plane(
     recordings: StrPath | Sequence[StrPath],
@@ -449,7 +453,7 @@ def _add_practice(
         material.examples.append({"sound": name, **one.places, "reason": one.reason})
     for system, own in zip(material.systems, day.skims, strict=False):
         _copy_wav(own.read(), material.skim_path(day.item, system))
-        material.gold += [(day.item, system, scale, place) for scale, place in own.places.items()]
+        material.add_gold(system, own.places)
     missing = material.systems[len(day.skims) :]
     if not missing:
         unused = len(day.skims) - len(material.systems)
@@ -470,8 +474,9 @@ def _add_practice(
                 samples = render_skim(made.recording, replace(made.skim, picks=picks))
                 sound = Sound(samples, made.recording.rate, "PCM_16")
                 _copy_wav(sound, material.skim_path(day.item, system))
-            places = _true_places(picks, day.truth, day.hour)
-            material.gold += [(day.item, system, scale, place) for scale, place in places.items()]
+            truth = day.truth
+            places = {"TC": round(truth.tc(picks, day.hour), 3), "SD": round(truth.sd(picks), 3)}
+            material.add_gold(system, places)
     shutil.rmtree(folder)
     return run.notes
 
@@ -500,10 +505,6 @@ def _vary_picks(picks: tuple[Pick, ...], number: int) -> tuple[Pick, ...]:
     if number % 4 == 3:
         return tuple(picks[n % REPEATED_PICKS] for n in range(len(picks)))
     return picks
-
-
-def _true_places(picks: Sequence[Pick], truth: Truth, hour: float) -> dict[str, float]:
-    return {"TC": round(truth.tc(picks, hour), 3), "SD": round(truth.sd(picks), 3)}
 
 
 # --- Skims of recordings -------------------------------------------------------------------------

@@ -62,21 +62,21 @@ class TextMark(NamedTuple):
     @property
     def number(self) -> str:
         """The number that the text consists of, or an empty text."""
-        match = NUMBERED.fullmatch(self.text)
-        return match["number"] if match else ""
+        return self._part("number")
 
     @property
     def recording(self) -> str:
         """The recording before the number, in capital letters, or an empty text."""
+        return self._part("recording").upper()
+
+    def _part(self, *names: str) -> str:
         match = NUMBERED.fullmatch(self.text)
-        return (match["recording"] or "").upper() if match else ""
+        return "".join(match[name] or "" for name in names) if match else ""
 
     @property
     def is_exact(self) -> bool:
         """Whether the text has a number, and shows the place of a skim without another cross."""
-        match = NUMBERED.fullmatch(self.text)
-        has_cross = match is not None and bool((match["before"] + match["after"]).strip())
-        return has_cross or self.is_callout
+        return bool(self._part("before", "after").strip()) or self.is_callout
 
 
 class Stroke(NamedTuple):

@@ -31,7 +31,7 @@ from earwitness.forms.workbooks.open import (
     open_workbook,
 )
 from earwitness.io.schema import Fault, is_name, show
-from earwitness.ratings.rubric import Rubric, thumbs
+from earwitness.ratings.rubric import Dimension, Rubric, thumbs
 from earwitness.ratings.rubric_totals import BLANK_NOTE, FAULT_POLICIES
 
 # --- Rated rows and findings ---------------------------------------------------------------------
@@ -215,7 +215,7 @@ class SheetReader:
         if is_unrated and block.is_unlabelled(row):
             self._add_doubt(block, row, caption)
         record = self._read_record(block, row, caption)
-        values = {name: self._read_number(block, row, name) for name in self.rubric.names}
+        values = {one.name: self._read_number(block, row, one) for one in self.rubric.dimensions}
         self._add_blank_findings(block, row, [name for name, one in values.items() if one is None])
         answers = {
             name: answer
@@ -277,10 +277,8 @@ class SheetReader:
             self._add_problem(block, row, block.caption, message, "restore the caption")
         return record
 
-    def _read_number(self, block: SheetBlock, row: int, name: str) -> float | None:
-        dimension = next(
-            candidate for candidate in self.rubric.dimensions if candidate.name == name
-        )
+    def _read_number(self, block: SheetBlock, row: int, dimension: Dimension) -> float | None:
+        name = dimension.name
         value = read_number(self._cell(block, row, name), dimension)
         if isinstance(value, Fault):
             message = f"{dimension.shown} {value.message}"
@@ -385,7 +383,6 @@ def read_workbook(
     rubric: Rubric | None = None,
     *,
     name: str = "",
-    rater: str = "",
     unpacked: int = MAX_UNPACKED_BYTES,
     faults: str = FAULT_POLICIES[0],
 ) -> ReturnedWorkbook:
@@ -398,9 +395,7 @@ def read_workbook(
     rubric
         Rubric of the ratings; THumBS by default.
     name
-        Name of the file, for messages.
-    rater
-        Rater, if the workbook does not name one; by default taken from the file name
+        Name of the file, for messages, and of its rater if the workbook does not name one
         (``P3_google.xlsx`` is of P3).
     unpacked
         Maximum unpacked size in bytes.
@@ -437,7 +432,7 @@ def read_workbook(
     kept = list(_drop_repeats(rows, reading))
     if not any("key" in block.columns for block in blocks):
         reading.problems += _same_caption_problems(kept)
-    who = about.get("rater") or rater or rater_from_name(name)
+    who = about.get("rater") or rater_from_name(name)
     if not is_name(who):
         message = f"must be printable text, got {show(who)}"
         reading.problems.append(Problem(name, 0, "rater", message, "rename the file"))
@@ -446,12 +441,13 @@ def read_workbook(
     if reading.problems:
         raise InputError([*dict.fromkeys(reading.problems)], done=IMPORT_DONE_WORD)
     findings = (
-        *_remark_findings(name, book.remarks),
+        *(Finding("passed", CellLocation(name, "", ""), remark) for remark in book.remarks),
         *dict.fromkeys(reading.findings),
         *_comment_findings(reading),
         *_duplicate_findings(kept),
     )
     source = Input(name, hashlib.sha256(data).hexdigest(), len(data))
+    listener = about.get("listener", "")
     return ReturnedWorkbook(
         who,
         tuple(_spread_over_clip(kept)),
@@ -459,7 +455,7 @@ def read_workbook(
         source,
         about.get("study", ""),
         about.get("digest", ""),
-        _whole_number(about.get("listener", "")),
+        int(listener) if LISTENER_NUMBER.fullmatch(listener) else 0,
     )
 
 
@@ -524,16 +520,6 @@ def _read_about(sheets: Iterable[Sheet]) -> dict[str, str]:
                 cell_text(row[0]): cell_text(row[1]) for row in sheet.rows.values() if len(row) > 1
             }
     return {}
-
-
-def _whole_number(text: str) -> int:
-    """Return the number of a listener, or 0."""
-    return int(text) if LISTENER_NUMBER.fullmatch(text) else 0
-
-
-def _remark_findings(name: str, remarks: Iterable[str]) -> Iterator[Finding]:
-    for remark in remarks:
-        yield Finding("passed", CellLocation(name, "", ""), remark)
 
 
 def _comment_findings(reading: SheetReader) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ from earwitness.forms.workbooks.write import CREATION_DATE, TEXT_ONLY_OPTIONS, l
 from earwitness.io.atomic import AtomicFile
 from earwitness.report.sentences import join_names
 from earwitness.studies.analyse import study_results
+from earwitness.studies.collect import study_scales
 from earwitness.studies.from_answers import (
     StudySource,
     rating_records,
@@ -117,7 +118,7 @@ def make_ratings_workbook(
     book.set_properties({"title": study.title, "created": CREATION_DATE})
     writer = VoteSheetWriter(book)
     items, systems = [clip.name for clip in study.material], _system_order(study)
-    for scale in _names_in_order(_scale_order(study), (rating.scale for rating in ratings)):
+    for scale in _names_in_order(study_scales(study), (rating.scale for rating in ratings)):
         votes = group_votes((r, r.key.item, _system_label(r)) for r in ratings if r.scale == scale)
         writer.write_votes(scale, "item", votes, items, systems)
     results = _analyse(study, ratings)
@@ -129,7 +130,7 @@ def make_ratings_workbook(
     if anchors:
         votes = group_votes((rating, rating.key.item, rating.scale) for rating in anchors)
         names = [clip.name for clip in study.anchors]
-        writer.write_votes("anchors", "anchor", votes, names, _scale_order(study))
+        writer.write_votes("anchors", "anchor", votes, names, study_scales(study))
     records, excluded = rating_records(ratings), {*results.left}
     rows = [
         [*record.values(), "yes" if rating.listener in excluded else None]
@@ -172,11 +173,6 @@ def _system_label(rating: Rating) -> str:
 def _system_order(study: Study) -> list[str]:
     extra = [name for block in study.blocks for name in block_kind(block).extra(study.reference)]
     return list(dict.fromkeys([*study.systems, *extra]))
-
-
-def _scale_order(study: Study) -> list[str]:
-    names = [scale for block in study.blocks for scale in block_kind(block).results()]
-    return list(dict.fromkeys(names))
 
 
 def _names_in_order(known: Sequence[str], used: Iterable[str]) -> list[str]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from earwitness.stats.arrays import Bools, Ints
 from earwitness.studies.design.anchors import anchor_claims
+from earwitness.studies.design.incomplete import set_table
 from earwitness.studies.design.insertions import insertion_claims, without_inserted
 from earwitness.studies.design.orders import MAX_TRIALS_FOR_ALL_ORDERS, can_avoid_repeats
 from earwitness.studies.design.subset_balance import (
@@ -266,9 +267,7 @@ def _can_share_evenly(number: int, heard: int, listeners: int) -> bool:
     system_sets = list(combinations(range(number), heard))
     if comb(len(system_sets) + listeners - 2, listeners - 1) > MAX_SET_CHOICES_TRIED:
         return True
-    holds = np.array(
-        [[place in system_set for place in range(number)] for system_set in system_sets], np.int64
-    )
+    holds = set_table(system_sets, number)
     pairs = np.einsum("ci,cj->cij", holds, holds)
     upper_triangle = np.triu_indices(number, 1)
     return any(

@@ -100,9 +100,7 @@ def _greedy_sets(number: int, heard: int, rounds: int) -> tuple[tuple[SystemSet,
     """Return the sets of each round; each set leaves systems, then pairs, most even."""
     before = _greedy_sets(number, heard, rounds - 1) if rounds > 1 else ()
     system_sets = list(combinations(range(number), heard))
-    holds = np.array(
-        [[place in system_set for place in range(number)] for system_set in system_sets], np.int64
-    )
+    holds = set_table(system_sets, number)
     together = sum(
         (_pair_counts(system_set, 0, number) for round_sets in before for system_set in round_sets),
         _zero_counts(number),
@@ -115,6 +113,12 @@ def _greedy_sets(number: int, heard: int, rounds: int) -> tuple[tuple[SystemSet,
         together = together + _pair_counts(system_sets[best], 0, number)
         round_sets.append(system_sets[best])
     return (*before, tuple(round_sets))
+
+
+def set_table(system_sets: Sequence[SystemSet], number: int) -> Ints:
+    """Return which of so many systems each set has (0 or 1), one row per set."""
+    rows = [[place in system_set for place in range(number)] for system_set in system_sets]
+    return np.array(rows, np.int64)
 
 
 @cache

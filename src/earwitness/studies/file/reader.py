@@ -307,7 +307,7 @@ def _read_transcripts(folder: Path, value: StudyDict, *, draft: bool) -> Transcr
         return None
     if draft and is_missing(folder, value["transcripts"]):
         return Transcripts()
-    return read_transcripts(folder, value["transcripts"], None)
+    return read_transcripts(folder, value["transcripts"])
 
 
 def _add_texts(

@@ -112,7 +112,7 @@ def _sound_seconds(clip: Clip, sounds: Sounds | None) -> float:
         return float("nan")
 
 
-def read_transcripts(folder: Path, value: str, items: Sequence[str] | None) -> Transcripts:
+def read_transcripts(folder: Path, value: str) -> Transcripts:
     """Read the transcripts of a study.
 
     Parameters
@@ -122,32 +122,27 @@ def read_transcripts(folder: Path, value: str, items: Sequence[str] | None) -> T
     value
         Table of transcripts (JSON Lines, as references of summaries; or CSV: item, transcript), or
         a path pattern with ``{item}`` of one file per item, in any format of transcripts.
-    items
-        Items that are needed; None for all.
     """
     if ITEM_PLACEHOLDER in value:
-        return _read_transcript_files(folder, value, items)
-    return _read_transcript_table(folder / value, items)
+        return _read_transcript_files(folder, value)
+    return _read_transcript_table(folder / value)
 
 
-def _read_transcript_table(path: Path, items: Sequence[str] | None) -> Transcripts:
+def _read_transcript_table(path: Path) -> Transcripts:
     table = read_row_table(path)
     found = Transcripts(problems=table.problems, source=str(path))
     for line, row in table.rows:
-        name = str(row.get("item", ""))
-        if items is not None and name and name not in items:
-            continue  # of other studies
         line_fields = {key: cell for key, cell in row.items() if key != "references"}
-        _add_transcript(found, name, (str(path), line), line_fields)
+        _add_transcript(found, str(row.get("item", "")), (str(path), line), line_fields)
     if not found.texts and not found.problems:
         found.problems.append(Problem(str(path), 1, "", "contains no transcripts"))
     return found
 
 
-def _read_transcript_files(folder: Path, pattern: str, items: Sequence[str] | None) -> Transcripts:
+def _read_transcript_files(folder: Path, pattern: str) -> Transcripts:
     found = Transcripts(source=str(folder / pattern), pattern=(folder / pattern).as_posix())
     files = Sounds(folder, pattern, ("",))
-    for name in files.names() if items is None else items:
+    for name in files.names():
         path = files.path(Clip(name, 0), "")
         if not is_present(path):
             continue  # reported as missing
@@ -160,9 +155,8 @@ def _read_transcript_files(folder: Path, pattern: str, items: Sequence[str] | No
             continue
         key = "ctm" if guess_transcript_form(text) else "transcript"
         _add_transcript(found, name, (str(path), 0), {"item": name, key: text})
-    if not found.texts and not found.problems and items is None:
-        message = "no matching transcript found"
-        found.problems.append(Problem(found.source, 0, "", message))
+    if not found.texts and not found.problems:
+        found.problems.append(Problem(found.source, 0, "", "no matching transcript found"))
     return found
 
 

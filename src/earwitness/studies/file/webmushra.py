@@ -295,18 +295,22 @@ def _clip_row(reading: _Reading, page: PageConfig) -> Row:
     return {"name": str(page["id"]), **files}
 
 
+def _page_text(page: PageConfig) -> str:
+    return plain_text(str(page.get("content") or ""))
+
+
 def _instructions(reading: _Reading, kind: str) -> str:
     """Return the text before the first trial, and that of the first trial of the type."""
     texts: list[str] = []
     for _, page in reading.pages:
         if page["type"] == "generic":
-            texts.append(plain_text(str(page.get("content") or "")))
+            texts.append(_page_text(page))
         elif page["type"] in TRIAL_PAGE_TYPES:
             break
     if lost := _lost_pages(reading, kind):
         reading.notes.append(f"text of these pages was not imported: {', '.join(lost)}")
     first = next(page for _, page in reading.pages if page["type"] == kind)
-    texts.append(plain_text(str(first.get("content") or "")))
+    texts.append(_page_text(first))
     return "\n\n".join(dict.fromkeys(text for text in texts if text))
 
 
@@ -314,7 +318,7 @@ def _lost_pages(reading: _Reading, kind: str) -> list[str]:
     """Return text pages after the first trial, and trials with a different text."""
     names, said = list[str](), ""
     for path, page in reading.pages:
-        name, text = str(page.get("id", path)), plain_text(str(page.get("content") or ""))
+        name, text = str(page.get("id", path)), _page_text(page)
         if page["type"] == kind:
             names += [name] * bool(said and text and text != said)
             said = said or text
