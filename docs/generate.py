@@ -348,7 +348,8 @@ does not depend on any domain. `ratings` says what a vote is, and `analysis` tur
 results; neither knows studies: scales, controls, plan and evidence of playback come as data.
 `studies` designs and runs studies, and turns their answers into ratings. `forms` has workbooks and
 paper sheets, the ways to answer without a browser. The same role has the same file name everywhere:
-`records.py` (structs of a file), `reader.py`, `metrics.py`, `settings.py`, `pipeline.py`, `results.py`, `report.py`, `export.py`.
+`records.py` (structs of a file), `reader.py`, `metrics.py`, `settings.py`, `pipeline.py`,
+`results.py`, `report.py`, `export.py`.
 
 A layer may import the layers below it, and no modules import each other in a cycle. `make layers`
 and the tests check this.

@@ -191,10 +191,10 @@ def test_worked_examples_have_sounds_and_totals_that_are_right(study: Path) -> N
 def test_sounds_of_worked_examples_belong_to_the_page_that_shows_them(study: Path) -> None:
     course = PageSequences(study_design(study))(1)
     named = [f"examples/{name}.wav" for name in ("square", "square", "pond", "pond")]
-    assert list(course.sounds["examples"]) == named
-    assert [len(course.sounds[one.name]) for one in course.pages] == [
-        len(one.view.get("sounds", ())) for one in course.pages
-    ]
+    assert list(course.files("examples")) == named
+    for place in range(len(course.outline.names)):
+        content = course.content(place)
+        assert len(content.files) == len(content.page.view.get("sounds", ()))
 
 
 def test_the_example_has_its_juries_and_keeps_its_balance(study: Path) -> None:
