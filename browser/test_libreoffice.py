@@ -14,11 +14,11 @@ import openpyxl
 import pytest
 
 from earwitness.core import Key, Rating
-from earwitness.studies.study import Clip
 from earwitness.forms.workbooks.export import study_export_xlsx
 from earwitness.forms.workbooks.read import read_workbook
 from earwitness.forms.workbooks.to_answers import study_import_answers
 from earwitness.forms.workbooks.votes import make_ratings_workbook
+from earwitness.studies.study import Clip
 from helpers.caption_study import CLIPS, STUDY, captioned, designed, filled
 from helpers.libreoffice_workbook import resave
 from helpers.study_files import udase
