@@ -141,14 +141,14 @@ def study_power(
     parts = replace(chosen.parts, **(components or {}))
     source = f"{chosen.source}, except {', '.join(components)}" if components else chosen.source
     base = _power_scenario(plan, block, chosen_scale, parts, rounded=not pilot_files)
-    if any(difference > chosen_scale.high - chosen_scale.low for difference in differences):
+    size = chosen_scale.high - chosen_scale.low
+    if any(difference > size for difference in differences):
         raise UsageError(
             f"differences must not exceed the range of {chosen_scale.name}, {chosen_scale.low:g} to"
             f" {chosen_scale.high:g}"
         )
     wanted_differences = sorted(
-        {*differences}
-        or {share * (chosen_scale.high - chosen_scale.low) for share in DEFAULT_DIFFERENCE_SHARES}
+        {*differences} or {share * size for share in DEFAULT_DIFFERENCE_SHARES}
     )
     shares = _share_hearing_both(block)
     minutes_each = count_minutes(plan)[-1].minutes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +15,7 @@ from earwitness.analysis.results import Results
 from earwitness.analysis.settings import AnalysisSettings
 from earwitness.core import Rating
 from earwitness.errors import EarwitnessWarning, UsageError
-from earwitness.forms.workbooks.write import CREATION_DATE, TEXT_ONLY_OPTIONS, load_xlsxwriter
+from earwitness.forms.workbooks.write import load_xlsxwriter, open_book
 from earwitness.io.atomic import AtomicFile
 from earwitness.report.sentences import join_names
 from earwitness.studies.analyse import study_results
@@ -110,12 +109,9 @@ def make_ratings_workbook(
     MissingExtra
         If xlsxwriter is not installed.
     """
-    library = load_xlsxwriter()
     if not ratings:
         raise UsageError("the answers contain no ratings of trials — nothing to write")
-    stream = io.BytesIO()
-    book = library.Workbook(stream, {"in_memory": True, **TEXT_ONLY_OPTIONS})
-    book.set_properties({"title": study.title, "created": CREATION_DATE})
+    book, stream = open_book(study.title)
     writer = VoteSheetWriter(book)
     items, systems = [clip.name for clip in study.material], _system_order(study)
     for scale in _names_in_order(study_scales(study), (rating.scale for rating in ratings)):

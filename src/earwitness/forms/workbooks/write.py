@@ -341,6 +341,14 @@ def load_xlsxwriter() -> Any:
     return xlsxwriter
 
 
+def open_book(title: str) -> tuple[Any, io.BytesIO]:
+    """Return a new workbook, and the stream that has its bytes once it is closed."""
+    held = io.BytesIO()
+    book = load_xlsxwriter().Workbook(held, {"in_memory": True, **TEXT_ONLY_OPTIONS})
+    book.set_properties({"title": title, "created": CREATION_DATE})
+    return book, held
+
+
 def make_workbook(
     sent: WorkbookContent, rubric: Rubric | None = None, *, links: str, ask: bool = True
 ) -> bytes:
@@ -366,10 +374,8 @@ def make_workbook(
     MissingExtra
         If xlsxwriter is not installed.
     """
-    library = load_xlsxwriter()
     rubric = rubric or thumbs()
-    held = io.BytesIO()
-    book = library.Workbook(held, {"in_memory": True, **TEXT_ONLY_OPTIONS})
+    book, held = open_book(f"{sent.study}: {sent.rater}")
     about = {
         "study": sent.study,
         "rater": sent.rater,
@@ -378,7 +384,6 @@ def make_workbook(
     }
     if sent.digest:
         about |= {"digest": sent.digest, "listener": str(sent.listener)}
-    book.set_properties({"title": f"{sent.study}: {sent.rater}", "created": CREATION_DATE})
     for name, value in about.items():
         book.set_custom_property(name, value, "text")
     table = SheetWriter(book, rubric, load_wording(rubric.language), ask)

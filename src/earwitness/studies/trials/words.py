@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from math import ceil, floor
 from typing import Any, ClassVar, Self
@@ -146,25 +146,19 @@ class WordsKind(TextKind):
         """Return the words, their times if they are highlighted, and the target."""
         del trial, words, caption
         times = [[round(start, 3), round(end, 3)] for start, end in self.transcript.times]
-        target = self.target
         return {
             "words": list(self.transcript.words),
             "times": times if self.highlights else [],
-            "target": {
-                "low": target.low,
-                "aim": target.aim,
-                "high": target.high,
-                "enforced": self.enforce,
-            },
+            "target": {**asdict(self.target), "enforced": self.enforce},
         }
 
     def questions(self, trial: Trial, words: Wording) -> list[View]:
         """Return the one question, whose answer is a list of positions."""
         del trial
         target, count = self.target, len(self.transcript.words)
-        shown = {"low": target.low, "aim": target.aim, "high": target.high, "count": count}
         name = "keep_words_exactly" if target.low == target.high else "keep_words"
-        prompt = words.page(name if self.enforce else "keep_words_about", **shown)
+        name = name if self.enforce else "keep_words_about"
+        prompt = words.page(name, **asdict(target), count=count)
         question = {"name": POSITIONS_FIELD, "prompt": prompt, "answer": "words", "count": count}
         return [question | {"sound": 0, "needed": True}]
 
