@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
+from typing import NamedTuple
 
 from earwitness.analysis.agreement import (
     fit_subject_model,
@@ -44,7 +45,7 @@ from earwitness.analysis.results import (
     SystemMeans,
 )
 from earwitness.analysis.rubric import alternative_contrasts, rubric_results
-from earwitness.analysis.screening import screen
+from earwitness.analysis.screening import Screening, screen
 from earwitness.analysis.settings import AnalysisSettings, describe_scale
 from earwitness.core import Progress, Rating, no_progress
 from earwitness.errors import UsageError, nearest
@@ -154,6 +155,42 @@ def scale_results(
 # --- All results of ratings ----------------------------------------------------------------------
 
 
+class ScreenedRatings(NamedTuple):
+    """Ratings with one vote per listener and stimulus, and what screening found.
+
+    ``kept`` are those of listeners who pass; of all listeners if ``all_fail``. ``settings`` have
+    the usual anchors.
+    """
+
+    kept: Sequence[Rating]
+    all_fail: bool
+    counted: Sequence[Rating]
+    doubled: tuple[RepeatedVote, ...]
+    screening: Screening
+    settings: AnalysisSettings
+
+
+def screen_ratings(material: RatingSet, settings: AnalysisSettings) -> ScreenedRatings:
+    """Resolve repeated votes, and apply the screening rules to all listeners."""
+    settings = with_anchors(material.ratings, settings)
+    counted, doubled = resolve_repeats(
+        material.ratings, settings.doubled, reference=settings.reference
+    )
+    screening = screen(
+        counted,
+        settings.screening,
+        reference=settings.reference,
+        anchor=settings.anchor,
+        plays=material.plays,
+        devices=material.devices,
+        low_is_good=settings.low_scales(counted),
+        quality=replace(material.quality, repeats=doubled),
+    )
+    left = {*screening.left}
+    kept = [rating for rating in counted if rating.listener not in left]
+    return ScreenedRatings(kept or counted, not kept, counted, doubled, screening, settings)
+
+
 STEPS_PER_SCALE = 20  # for progress: about as many as a mixed model takes
 
 
@@ -181,24 +218,8 @@ def analyse(
         If there are no ratings, or if the plan names unknown systems, scales or fields.
     """
     _check_ratings(material, settings)
-    settings = with_anchors(material.ratings, settings)
-    counted, doubled = resolve_repeats(
-        material.ratings, settings.doubled, reference=settings.reference
-    )
-    screening = screen(
-        counted,
-        settings.screening,
-        reference=settings.reference,
-        anchor=settings.anchor,
-        plays=material.plays,
-        devices=material.devices,
-        low_is_good=settings.low_scales(counted),
-        quality=replace(material.quality, repeats=doubled),
-    )
-    left = (
-        screening.left if len(screening.left) < len({rating.listener for rating in counted}) else ()
-    )
-    kept = [rating for rating in counted if rating.listener not in set(left)]
+    kept, all_fail, counted, doubled, screening, settings = screen_ratings(material, settings)
+    left = () if all_fail else screening.left
     scales, same = [], share_alike(counted)
     names = _scale_names(counted, settings)
     for number, name in enumerate(names):

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from earwitness.analysis.evidence import RepeatedVote
-from earwitness.analysis.pipeline import with_anchors
-from earwitness.analysis.prepare import MEAN_VOTE, resolve_repeats
+from earwitness.analysis.pipeline import ScreenedRatings, screen_ratings
+from earwitness.analysis.prepare import MEAN_VOTE
 from earwitness.analysis.rating_set import (
     RatingSet,
     TableOptions,
 )
-from earwitness.analysis.screening import screen
 from earwitness.analysis.settings import AnalysisSettings
 from earwitness.core import Progress, Rating, Score
 from earwitness.errors import UsageError, nearest
@@ -79,15 +78,11 @@ def agree_with_ratings(
     Listeners are screened, and hidden references and anchors excluded, as ``analysis`` says;
     ``reading`` is how tables of ratings were read, and ``keep`` the conditions on their fields.
     """
-    analysis = with_anchors(material.ratings, analysis)
-    counted, doubled = resolve_repeats(
-        material.ratings, analysis.doubled, reference=analysis.reference
-    )
-    evidence = replace(material, quality=replace(material.quality, repeats=doubled))
-    kept, notes = _screen_ratings(counted, analysis, evidence)
-    kept, controls = _drop_controls(kept, analysis)
+    screened = screen_ratings(material, analysis)
+    analysis, notes = screened.settings, _screening_notes(screened)
+    kept, controls = _drop_controls(screened.kept, analysis)
     notes += score_notes
-    notes += _repeat_notes(doubled, analysis.doubled)
+    notes += _repeat_notes(screened.doubled, analysis.doubled)
     notes += [f"hidden references and anchors excluded: {', '.join(controls)}"] if controls else []
     worse = sorted(analysis.low_scales(kept))
     notes += [f"lower ratings are better on {', '.join(worse)}"] if worse else []
@@ -139,33 +134,14 @@ def _pattern_signature(scoring: ScoreOptions, reading: TableOptions) -> str:
     return f"|patterns({','.join(parts)})" if parts else ""
 
 
-def _screen_ratings(
-    ratings: Sequence[Rating], analysis: AnalysisSettings, material: RatingSet
-) -> tuple[Sequence[Rating], list[str]]:
-    """Return the ratings of listeners who pass the screening, and notes; never an empty list."""
-    screened = screen(
-        ratings,
-        analysis.screening,
-        reference=analysis.reference,
-        anchor=analysis.anchor,
-        plays=material.plays,
-        devices=material.devices,
-        low_is_good=analysis.low_scales(ratings),
-        quality=material.quality,
-    )
-    excluded = {*screened.left}
-    kept = [rating for rating in ratings if rating.listener not in excluded]
-    if not kept:
-        return ratings, [
-            *screened.notes,
-            "screening would exclude all listeners, so all listeners are kept",
-        ]
-    notes = (
-        [f"screening excluded {len(excluded):,} listener{'s' * (len(excluded) != 1)}"]
-        if excluded
-        else []
-    )
-    return kept, [*screened.notes, *notes]
+def _screening_notes(screened: ScreenedRatings) -> list[str]:
+    """Return what screening could not judge, and how many listeners it excluded."""
+    notes, excluded = [*screened.screening.notes], len({*screened.screening.left})
+    if screened.all_fail:
+        notes.append("screening would exclude all listeners, so all listeners are kept")
+    elif excluded:
+        notes.append(f"screening excluded {excluded:,} listener{'s' * (excluded != 1)}")
+    return notes
 
 
 def _check_scales(names: Sequence[str], ratings: Iterable[Rating]) -> list[str]:

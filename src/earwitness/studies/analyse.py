@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from earwitness.analysis.pipeline import analyse, with_anchors
+from earwitness.analysis.pipeline import analyse, screen_ratings
 from earwitness.analysis.plan import (
     ALL_SCALES,
     ANCHOR_CUTOFFS_HZ,
@@ -18,12 +18,10 @@ from earwitness.analysis.plan import (
     Rule,
     interval_for,
 )
-from earwitness.analysis.prepare import resolve_repeats
 from earwitness.analysis.rating_set import TABLE_ARGUMENTS, RatingSet, TableOptions, check_roles
 from earwitness.analysis.report import results_report
 from earwitness.analysis.report.export import methods_paragraph, results_json, tables_csv
 from earwitness.analysis.results import Results
-from earwitness.analysis.screening import screen
 from earwitness.analysis.settings import (
     AnalysisSettings,
     AnchorNames,
@@ -420,26 +418,13 @@ def kept_ratings(
     planned = settings_of(study)
     settings = replace(planned, plan=replace(planned.plan, by=()), scales=dict(scales))
     material = read_rating_set(files, study, reading, settings, other_names=True)
-    settings = with_anchors(material.ratings, settings)
-    counted, doubled = resolve_repeats(
-        material.ratings, settings.doubled, reference=settings.reference
-    )
-    screened = screen(
-        counted,
-        settings.screening,
-        reference=settings.reference,
-        anchor=settings.anchor,
-        plays=material.plays,
-        devices=material.devices,
-        low_is_good=settings.low_scales(counted),
-        quality=replace(material.quality, repeats=doubled),
-    )
-    kept = [rating for rating in counted if rating.listener not in {*screened.left}]
+    screened = screen_ratings(material, settings)
     dropped = sum(fault.kind in ("off scale", "positive penalty") for fault in material.faults)
-    notes = [*material.notes, *screened.notes]
+    notes = [*material.notes, *screened.screening.notes]
     notes += [f"votes outside their scale treated as blanks: {dropped:,}"] * bool(dropped)
-    notes += ["all listeners failed screening, so all are kept"] * (not kept and bool(counted))
-    return replace(material, ratings=kept or counted, notes=tuple(notes))
+    all_fail = screened.all_fail and bool(material.ratings)
+    notes += ["all listeners failed screening, so all are kept"] * all_fail
+    return replace(material, ratings=screened.kept, notes=tuple(notes))
 
 
 def result_files(results: Results, title: str = "") -> dict[str, str]:
