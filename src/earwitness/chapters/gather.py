@@ -17,7 +17,14 @@ from msgspec import UNSET
 from earwitness.chapters.formats import CHAPTER_TIERS, parse_rttm_recordings
 from earwitness.chapters.presets import ANNOTATION_PRESETS, PRESETS, PresetOptions, read
 from earwitness.chapters.reader import spoken_of
-from earwitness.errors import EarwitnessWarning, InputError, Problem, UsageError, nearest
+from earwitness.errors import (
+    EarwitnessWarning,
+    InputError,
+    Problem,
+    UsageError,
+    file_problem,
+    nearest,
+)
 from earwitness.io.schema import MAX_DURATION_SECONDS, is_name
 from earwitness.io.tables import TABLE_ERRORS, open_csv
 from earwitness.text.timed_transcripts import (
@@ -78,9 +85,9 @@ def text_of(path: Path, problems: list[Problem], marks: Counter[str] | None = No
         return text
     except UnicodeDecodeError as error:
         message = f"not UTF-8 at byte {error.start + 1}"
-        problems.append(Problem(str(path), 0, "", message, "save as UTF-8"))
+        problems.append(file_problem(path, message, "save as UTF-8"))
     except OSError as error:
-        problems.append(Problem(str(path), 0, "", f"cannot be read: {error.strerror or error}"))
+        problems.append(file_problem(path, f"cannot be read: {error.strerror or error}"))
     return None
 
 
@@ -136,11 +143,11 @@ def said_in(places: Iterable[str | PathLike[str]], problems: list[Problem]) -> S
             remedy = (
                 f"known: {', '.join((*SUBTITLE_SUFFIXES, *TRANSCRIPT_SUFFIXES))}, text of Kaldi"
             )
-            problems.append(Problem(str(path), 0, "", "unknown transcript format", remedy))
+            problems.append(file_problem(path, "unknown transcript format", remedy))
             continue
         for item in file_speech.keys() & speech.keys():
             message = f'another file also has the speech of "{item}"'
-            problems.append(Problem(str(path), 0, "", message, "keep one"))
+            problems.append(file_problem(path, message, "keep one"))
         speech |= file_speech
     return speech
 
@@ -154,7 +161,7 @@ def _speech(transcript: TimedTranscript, path: Path, problems: list[Problem]) ->
         message = f'"{transcript.recording}" has no times'
         is_kaldi = path.name == KALDI_FILE
         remedy = "put the file segments next to it" if is_kaldi else "add durations to all lines"
-        problems.append(Problem(str(path), 0, "", message, remedy))
+        problems.append(file_problem(path, message, remedy))
         return {}
     return {"subtitles": write_transcript(transcript, "webvtt")}
 
@@ -178,7 +185,7 @@ def _subtitles(path: Path, problems: list[Problem]) -> str | None:
     if text is not None:
         wrong = spoken_of({"sentences": UNSET, "subtitles": text, "words": UNSET})
         for fault in wrong if isinstance(wrong, list) else ():
-            problems.append(Problem(str(path), 0, "", fault.message, fault.remedy))
+            problems.append(file_problem(path, fault.message, fault.remedy))
     return text
 
 
@@ -415,7 +422,7 @@ def _add_said(records: list[dict[str, Any]], said: SpeechByItem, problems: list[
         item = record["item"]
         if item not in said:
             remedy = nearest(item, said) if len(said) < MAX_NAMES_SEARCHED else ""
-            problems.append(Problem("spoken", 0, "", f'no spoken file for "{item}"', remedy))
+            problems.append(file_problem("spoken", f'no spoken file for "{item}"', remedy))
         elif record.get("output", record) is not None:
             record.get("output", record).update(said[item])
 
@@ -446,7 +453,7 @@ def _gathered(
         preset = other
     if not preset:
         remedy = f"set a preset: {', '.join(PRESETS)}"
-        problems.append(Problem(str(path), 0, "", "unknown chapter format", remedy))
+        problems.append(file_problem(path, "unknown chapter format", remedy))
         return [GatheredFile(path, item, None)]
     text = text_of(path, problems, marks)
     if text is None:
@@ -487,10 +494,10 @@ def _outputs(
         key = one.item, system or one.folder
         if key in first_paths:
             message = f'"{key[0]}" of system "{key[1]}" is also {first_paths[key]}'
-            problems.append(Problem(str(one.path), 0, "", message, "keep one"))
+            problems.append(file_problem(one.path, message, "keep one"))
         elif not all(map(is_name, key)):
             message = "cannot derive the names of item and system from the file name"
-            problems.append(Problem(str(one.path), 0, "", message))
+            problems.append(file_problem(one.path, message))
         first_paths.setdefault(key, one.path)
     return [
         {"item": one.item, "system": system or one.folder, "output": one.content}
@@ -508,13 +515,13 @@ def _references(
             remedy = "add it to the durations (--durations FILE)"
             if 0 < len(seconds) < MAX_NAMES_SEARCHED:
                 remedy = f"add it — {nearest(item, seconds)}"
-            problems.append(Problem(str(one.path), 0, "", f'no duration for "{item}"', remedy))
+            problems.append(file_problem(one.path, f'no duration for "{item}"', remedy))
             continue
         record = {"item": item, "duration": duration, "references": []}
         annotations = by_item.setdefault(item, record)["references"]
         if annotator in [other["annotator"] for other in annotations]:
             message = f'duplicate reference of "{annotator}" for "{item}"'
-            problems.append(Problem(str(one.path), 0, "", message, "keep one"))
+            problems.append(file_problem(one.path, message, "keep one"))
         annotations.append({"annotator": annotator, **(one.content or {})})
     return list(by_item.values())
 

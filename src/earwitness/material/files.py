@@ -91,7 +91,7 @@ def find_conditions(
         if place.system in by_item[place.item]:
             other = by_item[place.item][place.system].relative
             message = f"second file of this clip, next to {other}"
-            problems.append(Problem(str(place.path), 0, "", message, "keep one", place.item))
+            problems.append(file_problem(place.path, message, "keep one", place.item))
         by_item[place.item].setdefault(place.system, place)
     foreign = _foreign_systems(by_item, names)
     problems += _missing_conditions(source, by_item, names, foreign)

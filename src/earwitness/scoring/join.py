@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import UNSET
 
 from earwitness.core import Cases, Key, OnError
-from earwitness.errors import InputError, Problem, UsageError, nearest
+from earwitness.errors import InputError, Problem, UsageError, file_problem, nearest
 from earwitness.io.records import (
     Findings,
     KeyIndex,
@@ -216,7 +216,7 @@ def read_references(
             else:
                 kept.append(good)
     if not kept and not bad:
-        raise InputError([Problem(source.name, 0, "", "contains no references")])
+        raise InputError([file_problem(source.name, "contains no references")])
     kept, filtered, undecided = _filter_items(kept, where, reader)
     reduced = {item: own for item, own in reduced.items() if item not in filtered.items}
     references = _columns(kept, bad, reduced, by, reader)

@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from earwitness.core import Key, Map, Progress, Provenance
 from earwitness.engines.local import in_process
-from earwitness.errors import InputError, Problem, UsageError, nearest, whole_characters
+from earwitness.errors import (
+    InputError,
+    UsageError,
+    file_problem,
+    nearest,
+    whole_characters,
+)
 from earwitness.io.records import NULL_REMARK, Findings, KeyIndex, hash_keys, hash_names
 from earwitness.io.schema import Fault, is_name
 from earwitness.io.source import RecordSource
@@ -231,7 +237,7 @@ class ScoringRun:
                 left = f"; all {skipped:,} were skipped (first reason: {first})"
             if self.unreferenced:
                 left = "; no item has a reference"
-            raise InputError([Problem(source, 0, "", f"no samples to score{left}")])
+            raise InputError([file_problem(source, f"no samples to score{left}")])
 
     # --- Facts about the input -------------------------------------------------------------------
 

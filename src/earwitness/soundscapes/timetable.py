@@ -15,7 +15,14 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from earwitness.audio.decode import facts_of
 from earwitness.audio.read import read_sound
-from earwitness.errors import EarwitnessWarning, InputError, Problem, UsageError, nearest
+from earwitness.errors import (
+    EarwitnessWarning,
+    InputError,
+    Problem,
+    UsageError,
+    file_problem,
+    nearest,
+)
 from earwitness.io.schema import (
     Fault,
     derive_check,
@@ -104,9 +111,7 @@ def _read_source(folder: Path, problems: list[Problem]) -> SoundSource:
     files = sorted(one for one in folder.iterdir() if one.suffix.lower() in CLIP_ENDINGS)
     lengths = [_clip_seconds(one, problems) for one in files]
     if not files:
-        problems.append(
-            Problem(str(folder), 0, "", "contains no clips", f"add {CLIP_ENDINGS[0]} files")
-        )
+        problems.append(file_problem(folder, "contains no clips", f"add {CLIP_ENDINGS[0]} files"))
     built_in = SOURCES.get(folder.name)
     level = DEFAULT_LEVEL_DB if built_in is None else built_in.level
     event = DEFAULT_EVENT_SECONDS if built_in is None else built_in.event
@@ -123,10 +128,10 @@ def _clip_seconds(path: Path, problems: list[Problem]) -> float:
     try:
         seconds = facts_of(path).seconds
     except UsageError as error:
-        problems.append(Problem(str(path), 0, "", str(error).removeprefix(f"{path}: ")))
+        problems.append(file_problem(path, error))
         return 1.0
     if seconds <= 0:
-        problems.append(Problem(str(path), 0, "", "is empty"))
+        problems.append(file_problem(path, "is empty"))
     return seconds
 
 

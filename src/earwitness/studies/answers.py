@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from earwitness.core import Answer, Item, StrPath
-from earwitness.errors import InputError, Problem, UsageError, nearest
+from earwitness.errors import InputError, Problem, UsageError, file_problem, nearest
 from earwitness.io.schema import (
     BadLine,
     Fault,
@@ -272,7 +272,7 @@ def _read_answers(
             answers += [((source.name, line), answer)] * (not wrong)
         problems += [Problem(source.name, line, *fault) for fault in faults]
     if not answers and not problems:
-        problems.append(Problem(source.name, 0, "", f'has no answers of the kind "{kind}"'))
+        problems.append(file_problem(source.name, f'has no answers of the kind "{kind}"'))
     return answers, problems
 
 

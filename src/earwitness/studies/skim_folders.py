@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from earwitness.audio.files import Sound
 from earwitness.audio.read import read_sound
 from earwitness.core import load_json
-from earwitness.errors import InputError, Problem, UsageError, nearest
+from earwitness.errors import InputError, Problem, UsageError, file_problem, nearest
 from earwitness.io.schema import is_name, show, whole_number
 from earwitness.io.tables import read_row_table
 from earwitness.recordings.recording import natural_sort_key, sound_files
@@ -233,7 +233,7 @@ def _read_lines(path: Path) -> list[dict[str, Any]]:
             elif not is_valid(row[key]):
                 problems.append(Problem(str(path), line, key, f"invalid value {show(row[key])}"))
     if not table.rows and not problems:
-        problems.append(Problem(str(path), 0, "", "has no lines"))
+        problems.append(file_problem(path, "has no lines"))
     if problems:
         raise InputError(problems, done="written")
     return [row for _, row in table.rows]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from earwitness.errors import MissingExtra, Problem, nearest
+from earwitness.errors import MissingExtra, Problem, file_problem, nearest
 from earwitness.forms.sheets.layout import SHEET_COLUMNS, values_at
 from earwitness.forms.sheets.marks import (
     MovedPage,
@@ -70,7 +70,7 @@ def read_sheet_rows(path: Path, problems: list[Problem], notes: list[str]) -> li
     rows = list(_pdf_rows(path, problems, notes) if is_pdf else _table_rows(path, problems))
     if len(problems) == count and not any(row.has_values for row in rows):
         remedy = EMPTY_PDF_REMEDY if is_pdf else "fill in the columns tc and sd"
-        problems.append(Problem(str(path), 0, "", "has no values", remedy))
+        problems.append(file_problem(path, "has no values", remedy))
     return rows
 
 
@@ -79,7 +79,7 @@ def _table_rows(path: Path, problems: list[Problem]) -> Iterator[SheetRow]:
         path.read_bytes().decode()
     except UnicodeDecodeError:
         remedy = "save it as “CSV UTF-8” in the spreadsheet program"
-        problems.append(Problem(str(path), 0, "", "is not a table in UTF-8", remedy))
+        problems.append(file_problem(path, "is not a table in UTF-8", remedy))
         return
     except OSError:
         pass  # reported below
@@ -144,17 +144,17 @@ def _pdf_rows(path: Path, problems: list[Problem], notes: list[str]) -> Iterator
             elif count := sum(1 for one in page.get("/Annots", ()) if is_mark(one.get_object())):
                 where.note(f"{count:,} annotations are not on a sheet, and are not read")
     except (DependencyError, FileNotDecryptedError):
-        problems.append(Problem(str(path), 0, "", "is encrypted", "save it without a password"))
+        problems.append(file_problem(path, "is encrypted", "save it without a password"))
         return
     except OSError as error:
         message = f"cannot be read: {error.strerror or error}"
-        problems.append(Problem(str(path), 0, "", message, SHEETS_REMEDY))
+        problems.append(file_problem(path, message, SHEETS_REMEDY))
         return
     except (DeprecationError, PyPdfError, RecursionError, *DAMAGE_ERRORS) as error:
-        problems.append(Problem(str(path), 0, "", f"cannot be read: {error}", DAMAGE_REMEDY))
+        problems.append(file_problem(path, f"cannot be read: {error}", DAMAGE_REMEDY))
         return
     if not found:
-        problems.append(Problem(str(path), 0, "", "has no sheets of a study", SHEETS_REMEDY))
+        problems.append(file_problem(path, "has no sheets of a study", SHEETS_REMEDY))
 
 
 class SheetPlace(NamedTuple):
@@ -167,7 +167,7 @@ class SheetPlace(NamedTuple):
 
     def tell(self, message: str, remedy: str) -> None:
         """Add a problem."""
-        self.problems.append(Problem(f"{self.source}: page {self.page}", 0, "", message, remedy))
+        self.problems.append(file_problem(f"{self.source}: page {self.page}", message, remedy))
 
     def note(self, message: str) -> None:
         """Add a note."""

@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 
 from earwitness.core import Input
-from earwitness.errors import InputError, Problem, whole_characters
+from earwitness.errors import InputError, Problem, file_problem, whole_characters
 from earwitness.forms.workbooks.layout import (
     OffScaleFault,
     SheetBlock,
@@ -427,7 +427,7 @@ def read_workbook(
         names = ", ".join(f'"{sheet.name}"' for sheet in others)
         asked = ", ".join(sheet.shown for sheet in reading.rubric.dimensions)
         message = f"no sheet has columns for {asked}"
-        reading.problems.append(Problem(name, 0, "", message, f"sheets: {names}"))
+        reading.problems.append(file_problem(name, message, f"sheets: {names}"))
     rows = [row for block in blocks for row in reading.read_block(block)]
     kept = list(_drop_repeats(rows, reading))
     if not any("key" in block.columns for block in blocks):
@@ -509,7 +509,7 @@ def _read_bytes(path: Path, name: str) -> bytes:
             return file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         message = f"cannot be read: {error.strerror}"
-        raise InputError([Problem(name, 0, "", message)], done=IMPORT_DONE_WORD) from error
+        raise InputError([file_problem(name, message)], done=IMPORT_DONE_WORD) from error
 
 
 def _read_about(sheets: Iterable[Sheet]) -> dict[str, str]:

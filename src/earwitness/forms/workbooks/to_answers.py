@@ -21,6 +21,7 @@ from earwitness.errors import (
     InputError,
     Problem,
     UsageError,
+    file_problem,
     nearest,
     whole_characters,
 )
@@ -179,10 +180,10 @@ class _Matching:
         if book.digest not in ("", plan.digest):
             message = f'belongs to another study, or to another version of it: "{book.study}"'
             remedy = "use the workbook that was created for this study"
-            self.problems.append(Problem(name, 0, "", message, remedy))
+            self.problems.append(file_problem(name, message, remedy))
         elif listener and book.study and number != listener:
             message = f"is the workbook of {book.rater}, but this is the link of P{listener}"
-            self.problems.append(Problem(name, 0, "", message, "send back your own workbook"))
+            self.problems.append(file_problem(name, message, "send back your own workbook"))
         elif (listener or number) in self.plans:
             yield dataclasses.replace(book, rater=f"P{listener or number}")
         else:
@@ -190,7 +191,7 @@ class _Matching:
             remedy = (
                 f"name the file after its rater, P{min(self.plans)}.xlsx to P{max(self.plans)}.xlsx"
             )
-            self.problems.append(Problem(name, 0, "", message, remedy))
+            self.problems.append(file_problem(name, message, remedy))
 
     def answered_pages(
         self, number: int, rows: dict[Caption, JudgedRow], files: Mapping[str, ReturnedWorkbook]
@@ -474,7 +475,7 @@ class _Decide:
                 reason = "has withdrawn" if has_withdrawn else "may not take part"
                 message, source = f"listener {listener.number} {reason}", self.matched.sources
                 remedy = "their answers must not be stored"
-                yield Problem(source[listener.number], 0, "", message, remedy)
+                yield file_problem(source[listener.number], message, remedy)
 
 
 def _is_same_answer(submitted: SubmittedAnswer, values: Mapping[str, Any]) -> bool:

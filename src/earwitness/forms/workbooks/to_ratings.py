@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from earwitness.core import Input, Key, Rating, StrPath
-from earwitness.errors import InputError, Problem, UsageError, nearest
+from earwitness.errors import InputError, Problem, UsageError, file_problem, nearest
 from earwitness.forms.workbooks.layout import Caption, read_key
 from earwitness.forms.workbooks.read import (
     CellLocation,
@@ -231,7 +231,7 @@ def _study_problems(returned: Sequence[ReturnedWorkbook]) -> Iterator[Problem]:
                 f'belongs to the study "{workbook.study}", but {first.input.name} to '
                 f'"{first.study}"'
             )
-            yield Problem(workbook.input.name, 0, "", message, "import one study at a time")
+            yield file_problem(workbook.input.name, message, "import one study at a time")
 
 
 def join_rows(

@@ -26,7 +26,7 @@ from earwitness.audio.read import early_end, read_portions
 from earwitness.audio.wav import PcmDecoder, riff_of
 from earwitness.core import Progress, no_progress
 from earwitness.engines.local import count_cores, in_process, processes
-from earwitness.errors import InputError, Problem, UsageError
+from earwitness.errors import InputError, UsageError, file_problem
 from earwitness.io.source import is_present
 from earwitness.report.numbers import MINUS
 from earwitness.report.parts import Lines, Section, Table
@@ -223,7 +223,7 @@ def check_audio(
         progress(len(measured), len(paths), len(measured))
     sounds = tuple(StudySound(item, system, measured[str(path)]) for item, system, path in named)
     problems = [
-        Problem(sound.audio.path, 0, "", sound.audio.fault, _remedy(sound), item=sound.item)
+        file_problem(sound.audio.path, sound.audio.fault, _remedy(sound), item=sound.item)
         for sound in sounds
         if sound.audio.fault
     ]

@@ -12,7 +12,7 @@ from earwitness.analysis.evidence import GOLD_ROLE, TRAP_ROLE
 from earwitness.analysis.plan import Rule
 from earwitness.analysis.screening import CHECK_RULES, PRESETS, SCREENS
 from earwitness.audio.decode import read_profile
-from earwitness.errors import Problem, UsageError, nearest
+from earwitness.errors import Problem, UsageError, file_problem, nearest
 from earwitness.io.schema import Fault
 from earwitness.io.source import is_present
 from earwitness.ratings.scales import Scale
@@ -153,7 +153,7 @@ def missing_digits(folder: Path, test: HearingTest) -> list[Problem]:
     """Return a problem for each missing recording of a digit."""
     message = "missing recording of a digit of the hearing test"
     return [
-        Problem(str(folder / name), 0, "", message)
+        file_problem(folder / name, message)
         for name in digit_files(test)
         if not is_present(folder / name)
     ]

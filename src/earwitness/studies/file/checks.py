@@ -23,7 +23,7 @@ from earwitness.analysis.screening import (
     SHARE_LIMITS,
     SIGNED_LIMITS,
 )
-from earwitness.errors import Problem, UsageError, nearest
+from earwitness.errors import Problem, UsageError, file_problem, nearest
 from earwitness.io.schema import Fault
 from earwitness.io.source import is_present
 from earwitness.studies.device import REQUIRED_STEPS
@@ -133,7 +133,7 @@ def missing_sounds(folder: Path, value: StudyMapping) -> list[Problem]:
     examples += [one for kind in planes for one in kind.examples]
     names = dict.fromkeys(example["sound"] for example in examples if example.get("sound"))
     return [
-        Problem(str(folder / name), 0, "", "missing audio file of an example")
+        file_problem(folder / name, "missing audio file of an example")
         for name in names
         if not is_present(folder / name)
     ]

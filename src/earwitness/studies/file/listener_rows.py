@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.core import load_json
-from earwitness.errors import Problem, nearest
+from earwitness.errors import Problem, file_problem, nearest
 from earwitness.io.schema import Fault, show, whole_number
 from earwitness.io.source import is_present
 from earwitness.io.tables import read_row_table
@@ -196,7 +196,7 @@ def _contradiction_problems(path: Path, rows: list[Row]) -> list[Problem]:
         if path.suffix != ".csv" or not other.is_file():
             continue
         if [row for _, row in _read_rows(other, problems)] != rows and not problems:
-            problems.append(Problem(str(other), 0, "", f"differs from {path.name}"))
+            problems.append(file_problem(other, f"differs from {path.name}"))
     return problems
 
 
@@ -226,18 +226,18 @@ def _listener_files(folder: Path, problems: list[Problem]) -> dict[int, Path]:
             if len(numbers) != 1:
                 message = "file name must contain exactly one number"
                 problems.append(
-                    Problem(str(path), 0, "", message, "name it by listener, such as subject_1.csv")
+                    file_problem(path, message, "name it by listener, such as subject_1.csv")
                 )
             elif int(numbers[0]) in paths:
                 message = f"same listener as {paths[int(numbers[0])].name}"
-                problems.append(Problem(str(path), 0, "", message))
+                problems.append(file_problem(path, message))
             else:
                 paths[int(numbers[0])] = path
         if paths or problems:
             break
     if not paths and not problems:
         message = "contains no .csv or .json file of a listener"
-        problems.append(Problem(str(folder), 0, "", message))
+        problems.append(file_problem(folder, message))
     return paths
 
 
@@ -257,7 +257,7 @@ def _read_rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Row]]
             if not is_end:
                 yield number, row
     except (OSError, ValueError) as error:
-        problems.append(Problem(str(path), 0, "", f"cannot be read: {error}"))
+        problems.append(file_problem(path, f"cannot be read: {error}"))
 
 
 def _parse_whole(key: str, value: str) -> str | int:

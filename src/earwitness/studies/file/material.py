@@ -15,7 +15,7 @@ from unicodedata import normalize
 from earwitness.analysis.plan import ANCHOR_CUTOFFS_HZ
 from earwitness.audio.decode import read_profile
 from earwitness.audio.wav import wav_seconds
-from earwitness.errors import EarwitnessWarning, Problem, UsageError, nearest
+from earwitness.errors import EarwitnessWarning, Problem, UsageError, file_problem, nearest
 from earwitness.io.schema import Fault, is_name, show
 from earwitness.io.source import is_present
 from earwitness.io.tables import RowTable, read_row_table
@@ -89,7 +89,7 @@ class Sounds:
             for system in (system for system, names in present.items() if names):
                 path = self.path(clip, system)
                 if wrong := sound_fault(path) if system in there else missing:
-                    problems.append(Problem(str(path), 0, "", wrong, item=clip.name))
+                    problems.append(file_problem(path, wrong, item=clip.name))
         return problems
 
     def _missing_system_problem(self, system: str, clips: Sequence[Clip]) -> Problem:
@@ -97,14 +97,14 @@ class Sounds:
         wanted = self.path(clips[0], system) if clips else self.folder / system
         message = f'no audio file of system "{system}" was found, for example {wanted.name}'
         if system in ANCHOR_CUTOFFS_HZ:
-            return Problem(
-                str(wanted.parent), 0, "", message, "create anchors with earwitness study anchors"
+            return file_problem(
+                wanted.parent, message, "create anchors with earwitness study anchors"
             )
         beside = wanted.parent.parent
         folders = beside.iterdir() if is_present(beside, Path.is_dir) else ()
         there = [folder.name for folder in folders if folder.is_dir()]
         others = [name for name in there if name not in self.systems]
-        return Problem(str(wanted.parent), 0, "", message, nearest(system, others))
+        return file_problem(wanted.parent, message, nearest(system, others))
 
     def seconds(self, clip: Clip) -> float:
         """Return the duration of the first system's file; NaN if it is missing."""
@@ -130,10 +130,10 @@ def read_anchor_clips(folder: Path, name: str) -> tuple[list[Clip], list[Problem
         try:
             clips.append(Clip(path.stem, wav_seconds(path)))
         except UsageError as error:
-            problems.append(Problem(str(path), 0, "", str(error).partition(": ")[2]))
+            problems.append(file_problem(path, str(error).partition(": ")[2]))
     if not clips and not problems:
         message = "contains no .wav file" if there else "folder does not exist"
-        problems.append(Problem(str(folder / name), 0, "", message))
+        problems.append(file_problem(folder / name, message))
     return clips, problems
 
 
@@ -193,7 +193,7 @@ def read_folders(sounds: Sounds) -> StudyMaterial:
             material.clips.append(Clip(name, 1.0))
     if not material.clips:
         where = str(sounds.path(Clip("*", 0), sounds.systems[0]))
-        material.problems.append(Problem(where, 0, "", "no matching audio file found"))
+        material.problems.append(file_problem(where, "no matching audio file found"))
     return material
 
 
@@ -411,7 +411,7 @@ def _missing_captions(
         for system in systems:
             if (item, system) not in captions.texts:
                 message = f'caption of "{item}" by "{system}" is missing'
-                yield Problem(source, 0, "", message, item=item)
+                yield file_problem(source, message, item=item)
 
 
 # --- Gold answers for practice -------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from earwitness.audio.decode import SoundProfile, read_profile
 from earwitness.audio.wav import CONVERTIBLE_SAMPLE_TYPES
-from earwitness.errors import EarwitnessError, MissingExtra, Problem
+from earwitness.errors import EarwitnessError, MissingExtra, Problem, file_problem
 from earwitness.report.parts import Lines, Section
 from earwitness.report.sentences import join_names
 from earwitness.studies.file.audio_checks import format_rate
@@ -209,7 +209,7 @@ class _HeardSounds:
                 self._add_problem(name, "browsers cannot play this sample format", FORMAT_REMEDY)
 
     def _add_problem(self, name: str, message: str, remedy: str) -> None:
-        self.problems.append(Problem(str(self.folder / name), 0, "", message, remedy))
+        self.problems.append(file_problem(self.folder / name, message, remedy))
 
     def _sounds(self, trial: Trial) -> list[PageSound]:
         study = self.study
@@ -231,10 +231,8 @@ class _HeardSounds:
                     f"{format_rate(rate)} ({join_names(list(dict.fromkeys(systems)))})"
                     for rate, systems in sorted(systems_by_rate.items())
                 ]
-                yield Problem(
-                    str(self.folder),
-                    0,
-                    "",
+                yield file_problem(
+                    self.folder,
                     f"sampling rates differ between sounds that listeners switch: {item}: "
                     f"{join_names(parts)}",
                     f"use earwitness audio normalize --rate {max(systems_by_rate)}",

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from earwitness.core import Item
-from earwitness.errors import Problem, UsageError, nearest
+from earwitness.errors import Problem, UsageError, file_problem, nearest
 from earwitness.io.schema import Fault, derive_check, show
 from earwitness.io.source import is_present
 from earwitness.io.tables import read_row_table
@@ -77,10 +77,10 @@ class Transcripts:
                 continue
             if self.pattern:
                 path = self.pattern.replace(ITEM_PLACEHOLDER, clip.name)
-                yield Problem(path, 0, "", "the file of the transcript is missing", item=clip.name)
+                yield file_problem(path, "the file of the transcript is missing", item=clip.name)
             else:
                 message = f'no transcript of "{clip.name}"'
-                yield Problem(self.source, 0, "", message, nearest(clip.name, self.texts))
+                yield file_problem(self.source, message, nearest(clip.name, self.texts))
 
     def find_time_faults(
         self, clips: Sequence[Clip], sounds: Sounds | None, *, highlight: bool
@@ -151,12 +151,12 @@ def _read_transcript_files(folder: Path, pattern: str) -> Transcripts:
         except (OSError, UnicodeDecodeError) as error:
             reason = (error.strerror if isinstance(error, OSError) else "") or "is not UTF-8 text"
             message = f"cannot be read: {reason}"
-            found.problems.append(Problem(str(path), 0, "", message, item=name))
+            found.problems.append(file_problem(path, message, item=name))
             continue
         key = "ctm" if guess_transcript_form(text) else "transcript"
         _add_transcript(found, name, (str(path), 0), {"item": name, key: text})
     if not found.texts and not found.problems:
-        found.problems.append(Problem(found.source, 0, "", "no matching transcript found"))
+        found.problems.append(file_problem(found.source, "no matching transcript found"))
     return found
 
 
@@ -260,8 +260,8 @@ def _missing_summaries(
         if missing and len(missing) == len(items):
             others = sorted(names - {*systems})
             message = f'no summaries by system "{system}"'
-            yield Problem(source, 0, "", message, nearest(system, others) if others else "")
+            yield file_problem(source, message, nearest(system, others) if others else "")
             continue
         for item in missing:
             message = f'summary of "{item}" by "{system}" is missing'
-            yield Problem(source, 0, "", message, item=item)
+            yield file_problem(source, message, item=item)

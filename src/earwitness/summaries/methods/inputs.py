@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from earwitness.core import load_json
-from earwitness.errors import InputError, Problem, UsageError
+from earwitness.errors import InputError, Problem, UsageError, file_problem
 from earwitness.io.schema import Fault
 from earwitness.io.source import RecordSource
 from earwitness.recordings.recording import SOUND_ENDINGS
@@ -105,13 +105,13 @@ def read_speech(
     if not form:
         utterances = split_text(text, path.stem, tokenize)
         if not utterances:
-            raise InputError([Problem(str(path), 0, "", "has no words")], done="summarized")
+            raise InputError([file_problem(path, "has no words")], done="summarized")
         return [SpeechInput(path.stem, utterances, notes=_note_unspaced(text, tokenize))]
     transcripts, flaws = parse_timed_transcripts(text, form, path.stem)
     problems = [Problem(str(path), flaw.line, "", flaw.message, flaw.remedy) for flaw in flaws]
     found = [transcript_speech(one, tokenize, cues=form in CUE_FORMATS) for one in transcripts]
     if not problems and not any(one.utterances for one in found):
-        problems.append(Problem(str(path), 0, "", "has no words"))
+        problems.append(file_problem(path, "has no words"))
     if problems:
         raise InputError(problems, done="summarized")
     return found
@@ -259,14 +259,14 @@ def _split_long(one: SpokenUtterance) -> Iterator[SpokenUtterance]:
 
 def _read_text(path: Path) -> str:
     if path.suffix.lower() in SOUND_ENDINGS:
-        problem = Problem(str(path), 0, "", "is audio", "recognize it first")
+        problem = file_problem(path, "is audio", "recognize it first")
         raise InputError([problem], done="summarized")
     try:
         return normalise_lines(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
-        problem = Problem(str(path), 0, "", f"not UTF-8 at byte {error.start + 1}", "save as UTF-8")
+        problem = file_problem(path, f"not UTF-8 at byte {error.start + 1}", "save as UTF-8")
     except OSError as error:
-        problem = Problem(str(path), 0, "", f"cannot be read: {error.strerror or error}")
+        problem = file_problem(path, f"cannot be read: {error.strerror or error}")
     raise InputError([problem], done="summarized")
 
 
@@ -315,7 +315,7 @@ def _read_items(path: Path, tokenize: str, where: Filter) -> SpeechInput:
     if not problems and not utterances:
         wanted = " and ".join("".join(one) for one in where.conditions)
         message = f"has no items with {wanted}" if wanted else "has no items"
-        problems.append(Problem(source.name, 0, "", message))
+        problems.append(file_problem(source.name, message))
     if not problems and len({*recognized}) > 1:
         message = f"{sum(recognized):,} of {len(recognized):,} items have recognized words"
         remedy = "give them for all items or for none"

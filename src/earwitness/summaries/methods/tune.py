@@ -21,7 +21,7 @@ import numpy as np
 from msgspec import UNSET
 
 from earwitness.core import Case, Estimate, Progress, Summary, load_json, no_progress
-from earwitness.errors import InputError, Problem, UsageError, nearest
+from earwitness.errors import InputError, Problem, UsageError, file_problem, nearest
 from earwitness.io.atomic import AtomicFile
 from earwitness.io.records import hash_names
 from earwitness.io.schema import Fault
@@ -104,7 +104,7 @@ def read_references(
                     cases.append(made[1])
             problems += [Problem(source.name, line, *fault, item=name) for fault in faults]
     if not problems and not cases:
-        problems.append(Problem(source.name, 0, "", "has no items"))
+        problems.append(file_problem(source.name, "has no items"))
     if not problems and len({case.item.recognized is None for case in cases}) > 1:
         number = sum(case.item.recognized is not None for case in cases)
         message = f"{number:,} of {len(cases):,} items have recognized words"
