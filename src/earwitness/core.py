@@ -1,4 +1,4 @@
-"""Types shared by all packages: keys, cases, values, estimates, scores and ratings; JSON."""
+"""Types shared by all packages: keys, cases, values, estimates, scores, ratings; JSON, groups."""
 
 from __future__ import annotations
 
@@ -31,6 +31,22 @@ def load_json(text: str) -> Any:
     except ValueError:  # Python's limit on digits
         raise ValueError("a number has too many digits") from None
     return value
+
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+
+def group_values(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
+    """Return values by key, both in order of appearance.
+
+    >>> group_values([("a", 1), ("b", 2), ("a", 3)])
+    {'a': [1, 3], 'b': [2]}
+    """
+    groups: dict[K, list[T]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 # --- Keys, items and cases -----------------------------------------------------------------------
@@ -345,7 +361,6 @@ class Alignment:
 # --- Map and progress protocols ------------------------------------------------------------------
 
 
-T = TypeVar("T")
 R = TypeVar("R")
 OnError = Literal["fail", "skip", "empty"]  # handling of an invalid sample
 

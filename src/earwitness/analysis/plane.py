@@ -20,7 +20,7 @@ from earwitness.analysis.results import (
     SystemPosition,
 )
 from earwitness.analysis.settings import AnalysisSettings
-from earwitness.core import Contrast, Rating
+from earwitness.core import Contrast, Rating, group_values
 from earwitness.ratings.records import Who
 from earwitness.stats.ellipses import (
     Positions,
@@ -96,10 +96,9 @@ def _mean_positions(
     cells: Mapping[tuple[str, str, Who], tuple[float, float]], who: Who
 ) -> dict[str, PlanePosition]:
     """Return the mean position of each system over the items of one listener."""
-    own: dict[str, list[tuple[float, float]]] = {}
-    for (_, system, listener), position in cells.items():
-        if listener == who:
-            own.setdefault(system, []).append(position)
+    own = group_values(
+        (system, position) for (_, system, listener), position in cells.items() if listener == who
+    )
     means = {system: np.mean(places, axis=0).tolist() for system, places in own.items()}
     return {system: PlanePosition(*mean) for system, mean in means.items()}
 

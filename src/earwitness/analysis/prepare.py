@@ -14,7 +14,7 @@ import numpy as np
 
 from earwitness.analysis.evidence import RepeatedVote
 from earwitness.analysis.results import Retest, Stimulus
-from earwitness.core import Key, Rating
+from earwitness.core import Key, Rating, group_values
 from earwitness.errors import InputError, Problem, UsageError, nearest
 from earwitness.ratings.records import RatingFault, Who
 from earwitness.stats.arrays import Floats
@@ -147,9 +147,7 @@ def resolve_repeats(
     cells = [_rating_cell(rating) for rating in ratings]
     if len(set(cells)) == len(cells):
         return list(ratings), ()
-    groups: dict[Hashable, list[Rating]] = {}
-    for cell, rating in zip(cells, ratings, strict=True):
-        groups.setdefault(cell, []).append(rating)
+    groups = group_values(zip(cells, ratings, strict=True))
     several = {cell: _order_votes(votes) for cell, votes in groups.items() if len(votes) > 1}
     again = {
         cell: _mean_vote(votes)
@@ -235,10 +233,9 @@ class Duplicates:
 
 def find_duplicates(captions: Mapping[Key, str]) -> Duplicates:
     """Find captions that are equal except for white space and case."""
-    keys_of: dict[str, list[Key]] = {}
-    for key, text in captions.items():
-        if words := _normalize_words(text):
-            keys_of.setdefault(words, []).append(key)
+    keys_of = group_values(
+        (words, key) for key, text in captions.items() if (words := _normalize_words(text))
+    )
     several = [keys for keys in keys_of.values() if len(keys) > 1]
     faults = [_duplicate_fault(key, keys, captions) for keys in several for key in keys]
     return Duplicates(tuple(faults), frozenset(key for keys in several for key in keys))
@@ -291,9 +288,9 @@ def _measure_retest(doubled: Sequence[RepeatedVote], level: float) -> Retest:
 
 def _mean_by_listener(doubled: Sequence[RepeatedVote], change: Floats) -> Floats:
     """Return the mean change of each listener."""
-    changes_of: dict[object, list[float]] = {}
-    for repeat, value in zip(doubled, change.tolist(), strict=True):
-        changes_of.setdefault(repeat.listener, []).append(value)
+    changes_of = group_values(
+        (repeat.listener, value) for repeat, value in zip(doubled, change.tolist(), strict=True)
+    )
     return np.array([np.mean(values) for values in changes_of.values()])
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from earwitness.analysis.prepare import resolve_repeats
 from earwitness.analysis.rating_set import TableOptions, read_tables
 from earwitness.analysis.settings import AnalysisSettings, describe_scale
-from earwitness.core import Cases, Input, Key, Score, Value, no_progress
+from earwitness.core import Cases, Input, Key, Score, Value, group_values, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.experiments.people_orders import ItemCasesOfSystems
@@ -224,10 +224,11 @@ def _tasks(
     system_numbers = {name: number for number, name in enumerate(data.systems)}
     groups = {name: group for group, name in enumerate(data.own_people, 1)}
     for cases, systems in batches:
-        rows: dict[tuple[int, str], list[int]] = {}
-        for row, (item, system) in enumerate(zip(cases.items, systems, strict=True)):
-            if item in item_numbers:
-                rows.setdefault((groups.get(system, 0), item), []).append(row)
+        rows = group_values(
+            ((groups.get(system, 0), item), row)
+            for row, (item, system) in enumerate(zip(cases.items, systems, strict=True))
+            if item in item_numbers
+        )
         for (group, item), own in rows.items():
             made = data.references.others(item, systems[own[0]])
             yield ItemCasesOfSystems(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 from math import inf, isnan, nan
 
-from earwitness.core import Estimate, Value
+from earwitness.core import Estimate, Value, group_values
 from earwitness.experiments.results import (
     CORRELATION_SOURCES,
     CURVE_SOURCES,
@@ -16,7 +16,6 @@ from earwitness.experiments.results import (
     CurvePoint,
     Leveling,
     ReferencesExperiment,
-    ValueTest,
 )
 from earwitness.metaeval.report_tables import COEFFICIENT_NAMES
 from earwitness.metaeval.significance import count_needed_units
@@ -495,9 +494,7 @@ def _last_point(
 
 
 def _tests_section(result: ReferencesExperiment) -> Iterator[Section]:
-    groups: dict[tuple[str, Condition], list[ValueTest]] = {}
-    for test in result.tests:
-        groups.setdefault((test.coefficient, test.condition), []).append(test)
+    groups = group_values(((test.coefficient, test.condition), test) for test in result.tests)
     header = ("first", "second", "first − second", "p (Williams)", "p (permutation)", "p (Holm)")
     tables = []
     for (coefficient, condition), tests in groups.items():

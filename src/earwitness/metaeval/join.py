@@ -12,7 +12,7 @@ import numpy as np
 
 from earwitness.analysis.choices import are_choices
 from earwitness.analysis.prepare import code_ratings
-from earwitness.core import Key, Rating, Score
+from earwitness.core import Key, Rating, Score, group_values
 from earwitness.errors import UsageError, nearest
 from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
 from earwitness.registry import METRICS
@@ -325,9 +325,7 @@ def metric_columns(
     for name in (*low, *baselines):
         if name not in columns:
             raise UsageError(f'unknown metric "{name}" — {nearest(name, list(columns))}')
-    redundant: dict[str, list[str]] = {}
-    for name, reason in _redundant_columns(columns):
-        redundant.setdefault(reason, []).append(name)
+    redundant = group_values((reason, name) for name, reason in _redundant_columns(columns))
     dropped = {name for names in redundant.values() for name in names}
     return [_metric_column(name, low, baselines) for name in columns if name not in dropped], [
         f"{join_names(names, SHOWN_EXCLUDED)} {verb_form(names, 'is', 'are')} excluded: {reason}"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from earwitness.core import group_values
 from earwitness.metaeval.coefficients import ScoreRatingSample, compute_coefficients
 from earwitness.stats import significance
 from earwitness.stats.arrays import Bools, Floats
@@ -152,9 +153,7 @@ def _margin_table(margins: Floats | float) -> Floats:
 def group_by_known_cells(scores: Floats) -> Iterator[tuple[Codes, Bools]]:
     """Yield groups of metrics with scores for the same cells, and these cells."""
     is_known = ~np.isnan(scores)
-    metrics_by_cells: dict[bytes, list[int]] = {}
-    for metric, row in enumerate(is_known):
-        metrics_by_cells.setdefault(row.tobytes(), []).append(metric)
+    metrics_by_cells = group_values((row.tobytes(), metric) for metric, row in enumerate(is_known))
     for metrics in metrics_by_cells.values():
         yield np.array(metrics), is_known[metrics[0]]
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from earwitness.core import Estimate, Score
+from earwitness.core import Estimate, Score, group_values
 from earwitness.metaeval.coefficients import COEFFICIENTS, REFINED_COEFFICIENTS
 from earwitness.metaeval.figures import ScaleComparison
 from earwitness.metaeval.join import score_table
@@ -423,10 +423,7 @@ def _evaluate_reference_draws(
     """Return the coefficient for every draw of a number of references, as draws × metrics."""
     joined, people = comparison.table, comparison.at_level(figure.level).grid.people
     adjusted = comparison.at_level(figure.level) is not comparison
-    by_draw: dict[int, list[Score]] = {}
-    for score in scores:
-        if score.references == count:
-            by_draw.setdefault(score.draw, []).append(score)
+    by_draw = group_values((score.draw, score) for score in scores if score.references == count)
     rows = []
     for draw in sorted(by_draw):
         table = score_table(

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from earwitness.core import group_values
 from earwitness.metaeval.coefficients import (
     SOFT_COEFFICIENT,
     ScoreRatingSample,
@@ -285,9 +286,9 @@ def _standardise_margins(margins: Floats, scores: Floats, standardised: Floats) 
 
 def _group_pairs(is_known: Bools, pairs: Codes) -> Iterator[tuple[Codes, Bools]]:
     """Yield numbers of pairs for which both metrics are known for the same cells, and these."""
-    numbers_by_cells: dict[bytes, list[int]] = {}
-    for number, (a, b) in enumerate(pairs):
-        numbers_by_cells.setdefault((is_known[a] & is_known[b]).tobytes(), []).append(number)
+    numbers_by_cells = group_values(
+        ((is_known[a] & is_known[b]).tobytes(), number) for number, (a, b) in enumerate(pairs)
+    )
     for numbers in numbers_by_cells.values():
         a, b = pairs[numbers[0]]
         yield np.array(numbers), is_known[a] & is_known[b]

@@ -10,6 +10,7 @@ from itertools import islice
 from math import inf, nan
 from typing import Any, NamedTuple, TypeVar
 
+from earwitness.core import group_values
 from earwitness.errors import UsageError, nearest
 from earwitness.io.schema import NAME_PATTERN, Fault, is_name, show
 from earwitness.io.tables import BadCell, Cell, InputTable, TableWording
@@ -191,9 +192,7 @@ def match_known_names(
     strange = {cell for cell in set(cells) if isinstance(cell, str) and cell not in names}
     if not names or not strange:
         return cells
-    by_folded: dict[str, list[str]] = {}
-    for name in names:
-        by_folded.setdefault(name.casefold(), []).append(name)
+    by_folded = group_values((name.casefold(), name) for name in names)
     matched: dict[Any, Any] = {
         name: found[0] for name in strange if len(found := by_folded.get(name.casefold(), [])) == 1
     }

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from earwitness.core import Rating
+from earwitness.core import Rating, group_values
 from earwitness.errors import UsageError, nearest
 from earwitness.io.schema import show
 from earwitness.io.tables import Cell, InputTable
@@ -246,9 +246,7 @@ def looks_like_votes(
         return False
     if any(_is_constant(numbers, owner) for owner in owners):
         return False
-    by_listener: dict[Cell, list[float]] = {}
-    for who, number in zip(listeners, numbers, strict=True):
-        by_listener.setdefault(who, []).append(number)
+    by_listener = group_values(zip(listeners, numbers, strict=True))
     longest = max(map(len, by_listener.values()))
     return longest < MIN_ORDERED_ROWS or not all(map(_is_order, by_listener.values()))
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from earwitness.audio.logmel import ABSENT_BYTE, LOGMEL_FORMAT, band_edges, log_mel
 from earwitness.audio.signal import match_levels
-from earwitness.core import Estimate, Progress, no_progress
+from earwitness.core import Estimate, Progress, group_values, no_progress
 from earwitness.errors import UsageError
 from earwitness.models.base import BlockEmbeddings
 from earwitness.models.blocks import RecordingBlocks, read_recording_blocks
@@ -323,10 +323,11 @@ def _estimate_means(rows: list[dict[str, float]], level: float = 0.95) -> dict[s
 
 def tradeoff_curves(skims: tuple[SkimResult, ...]) -> Iterator[TradeoffCurve]:
     """Yield trade-off curves of methods with three or more values of z."""
-    groups: dict[tuple[str, str], list[tuple[float, SkimResult]]] = {}
-    for result in skims:
-        if result.z is not None:
-            groups.setdefault((result.recording.name, result.method), []).append((result.z, result))
+    groups = group_values(
+        ((result.recording.name, result.method), (result.z, result))
+        for result in skims
+        if result.z is not None
+    )
     for (recording, method), group in groups.items():
         if len(group) >= MIN_CURVE_POINTS:
             tc, sd = ([result.measures[name] for _, result in group] for name in ("tc", "sd"))

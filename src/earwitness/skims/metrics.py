@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import inf, nan
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.core import Case, Value
+from earwitness.core import Case, Value, group_values
 from earwitness.errors import UsageError
 from earwitness.metric import CaseList, Metric, at_least, mean_pool, mean_statistics, mean_values
 from earwitness.recordings.types import Recording
@@ -138,9 +138,7 @@ class SkimMeasures(Metric):
         case_list = CaseList.of(cases)
         rows = [(case.output, reference) for case in case_list for reference in case.references]
         table = np.full((len(rows), len(self.values)), nan)
-        order: dict[Any, list[int]] = {}
-        for row, (_, reference) in enumerate(rows):
-            order.setdefault(reference, []).append(row)
+        order = group_values((reference, row) for row, (_, reference) in enumerate(rows))
         for reference, places in order.items():  # one day at a time
             for row in places:
                 table[row] = self.measure_skim(rows[row][0], reference)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, delete, insert, select
 
+from earwitness.core import group_values
 from earwitness.store.listeners import study_serial
 from earwitness.store.records import server_time
 from earwitness.store.status import has_answers
@@ -97,10 +98,7 @@ def read_audio(connection: Connection, study: str) -> dict[str, list[AudioVersio
         .where(study_audio.c.study == serial)
         .order_by(study_audio.c.serial)
     )
-    versions = dict[str, list[AudioVersion]]()
-    for name, since, digest in rows:
-        versions.setdefault(name, []).append(AudioVersion(since, digest))
-    return versions
+    return group_values((name, AudioVersion(since, digest)) for name, since, digest in rows)
 
 
 # --- Export --------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from math import exp, inf, log, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.core import Case
+from earwitness.core import Case, group_values
 
 # --- Word network --------------------------------------------------------------------------------
 
@@ -77,9 +77,7 @@ class Network:
     @cached_property
     def before(self) -> dict[int, list[int]]:
         """Predecessors of every node that can be reached from START, in order."""
-        into: dict[int, list[int]] = {}
-        for a, b in sorted(self.counts):
-            into.setdefault(b, []).append(a)
+        into = group_values((b, a) for a, b in sorted(self.counts))
         leading_nodes: dict[int, list[int]] = {START: []}
         for node in sorted(into):
             if leading := [a for a in into[node] if a in leading_nodes]:
@@ -165,10 +163,9 @@ class SummaryMatches:
         cls, network: Network, labels: Sequence[Hashable], words: Mapping[int, Hashable] | None
     ) -> SummaryMatches:
         """Match labels with positions, or with the words there; 0 and "" match nothing."""
-        places_by_label: dict[Hashable, list[int]] = {}
-        for place, label in enumerate(labels, 1):
-            if label:
-                places_by_label.setdefault(label, []).append(place)
+        places_by_label = group_values(
+            (label, place) for place, label in enumerate(labels, 1) if label
+        )
         if words is None:
             matches = {
                 node: places_by_label[node] for node in network.words if node in places_by_label

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.core import group_values
 from earwitness.text.words import normalise_word
 
 # --- Positions of extracted words ----------------------------------------------------------------
@@ -49,9 +50,9 @@ def extraction(summary: Sequence[str], transcript: Sequence[str]) -> Extraction 
     >>> extraction("blossoms in".split(), "in blossoms".split())
     NoExtraction(place=1)
     """
-    where: dict[str, list[int]] = {}
-    for position, word in enumerate(transcript, 1):
-        where.setdefault(normalise_word(word), []).append(position)
+    where = group_values(
+        (normalise_word(word), position) for position, word in enumerate(transcript, 1)
+    )
     words = [normalise_word(word) for word in summary]
     places = [where.get(word, []) for word in words]
     first = _earliest(places)
@@ -213,9 +214,7 @@ def recognised(
     Recognition(positions=(5,), ambiguous=True)
     """
     mine, theirs = ([normalise_word(word) for word in side] for side in (words, said))
-    where: dict[str, list[int]] = {}
-    for place, word in enumerate(mine, 1):
-        where.setdefault(word, []).append(place)
+    where = group_values((word, place) for place, word in enumerate(mine, 1))
     none = np.zeros(0, np.int64)
     array = {word: np.array(places, np.int64) for word, places in where.items()}
     places = [array.get(word, none) for word in theirs]

@@ -14,7 +14,7 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from earwitness.core import load_json
+from earwitness.core import group_values, load_json
 from earwitness.errors import UsageError
 from earwitness.text.sentences import (
     UNSPACED_CHARACTER,
@@ -298,9 +298,7 @@ def _with_words(
 def _parse_ctm(text: str, name: str) -> ParsedTranscripts:
     del name
     words, flaws = read_ctm(text)
-    by_recording: dict[str, list[TimedWord]] = {}
-    for word in words:
-        by_recording.setdefault(word.recording, []).append(word)
+    by_recording = group_values((word.recording, word) for word in words)
     channels = Counter(recording.split()[0] for recording in by_recording)
     transcripts = []
     for recording, spoken in by_recording.items():
@@ -626,9 +624,7 @@ def _parse_kaldi(text: str, segments: str) -> ParsedTranscripts:
 
 def _by_recording(utterances: Sequence[tuple[str, TimedSegment]]) -> list[TimedTranscript]:
     """Return a transcript per recording, with its utterances in the order of time."""
-    by_recording: dict[str, list[TimedSegment]] = {}
-    for recording, segment in utterances:
-        by_recording.setdefault(recording, []).append(segment)
+    by_recording = group_values(utterances)
     return [
         TimedTranscript(tuple(sorted(own, key=lambda segment: segment.start)), recording)
         for recording, own in by_recording.items()

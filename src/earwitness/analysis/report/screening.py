@@ -17,7 +17,7 @@ from earwitness.analysis.report.wording import (
 )
 from earwitness.analysis.results import Results, ScaleResults, ScreeningVerdict
 from earwitness.analysis.screening import SCREENS
-from earwitness.core import Estimate
+from earwitness.core import Estimate, group_values
 from earwitness.report.numbers import cell, number, value_title
 from earwitness.report.parts import Intervals, Lines, Section, Table
 from earwitness.report.sentences import join_names
@@ -175,12 +175,11 @@ def _failure_label(results: Results) -> str:
 
 def _failure_table(results: Results) -> Table:
     """Return one row per listener and failed rule, with the figures."""
-    failures: dict[tuple[str, str], list[str]] = {}
-    for verdict in results.screened:
-        if not verdict.kept:
-            failures.setdefault((str(verdict.listener), verdict.rule), []).append(
-                _verdict_place(verdict) + verdict.figures
-            )
+    failures = group_values(
+        ((str(verdict.listener), verdict.rule), _verdict_place(verdict) + verdict.figures)
+        for verdict in results.screened
+        if not verdict.kept
+    )
     rows = tuple((*names, "; ".join(texts)) for names, texts in failures.items())
     return Table(_failure_label(results), ("listener", "rule", "figures"), rows, names=3)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
-from earwitness.core import Input
+from earwitness.core import Input, group_values
 from earwitness.errors import InputError, Problem, file_problem, whole_characters
 from earwitness.forms.workbooks.layout import (
     OffScaleFault,
@@ -547,9 +547,7 @@ def _drop_repeats(rows: Iterable[JudgedRow], reading: SheetReader) -> Iterator[J
 
 def _same_caption_problems(rows: Sequence[JudgedRow]) -> Iterator[Problem]:
     """Yield a problem for each caption of many clips: its texts must be elsewhere."""
-    by_caption: dict[str, list[JudgedRow]] = {}
-    for row in rows:
-        by_caption.setdefault(caption_hash(row.caption), []).append(row)
+    by_caption = group_values((caption_hash(row.caption), row) for row in rows)
     count = len({row.record for row in rows})
     for same in by_caption.values():
         clips, first = len({row.record for row in same}), same[0]

@@ -13,7 +13,7 @@ from typing import Any
 from earwitness.analysis.plan import MIXED_MODEL
 from earwitness.analysis.results import Results
 from earwitness.analysis.settings import AnalysisSettings
-from earwitness.core import Rating
+from earwitness.core import Rating, group_values
 from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.forms.workbooks.write import load_xlsxwriter, open_book
 from earwitness.io.atomic import AtomicFile
@@ -148,10 +148,7 @@ INTERVAL_COLUMNS = ("low", "high", "level", "interval")
 def group_votes(labelled: Iterable[tuple[Rating, str, str]]) -> dict[tuple[str, str], list[float]]:
     """Return votes by row and column group, in the order of listeners, sessions and trials."""
     ordered = sorted(labelled, key=lambda one: _rating_order(one[0]))
-    votes: dict[tuple[str, str], list[float]] = {}
-    for rating, row, group in ordered:
-        votes.setdefault((row, group), []).append(rating.value)
-    return votes
+    return group_values(((row, group), rating.value) for rating, row, group in ordered)
 
 
 def _rating_order(rating: Rating) -> tuple[int, str, int, int]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from earwitness.core import group_values
 from earwitness.errors import UsageError
 from earwitness.stats.arrays import Floats, Ints
 
@@ -40,9 +41,9 @@ class Strata:
     @classmethod
     def of(cls, clips: Sequence[Covariates], fields: Sequence[str]) -> Strata:
         """Return the strata of clips by categorical fields."""
-        members_of: dict[tuple[str, ...], list[int]] = {}
-        for index, clip in enumerate(clips):
-            members_of.setdefault(tuple(str(clip[name]) for name in fields), []).append(index)
+        members_of = group_values(
+            (tuple(str(clip[name]) for name in fields), index) for index, clip in enumerate(clips)
+        )
         names = sorted(members_of)
         rows = [
             [float(stratum[place] == value) for stratum in names]

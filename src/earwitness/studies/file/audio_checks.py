@@ -24,7 +24,7 @@ from earwitness.audio.loudness import (
 )
 from earwitness.audio.read import early_end, read_portions
 from earwitness.audio.wav import PcmDecoder, riff_of
-from earwitness.core import Progress, no_progress
+from earwitness.core import Progress, group_values, no_progress
 from earwitness.engines.local import count_cores, in_process, processes
 from earwitness.errors import InputError, UsageError, file_problem
 from earwitness.io.source import is_present
@@ -431,25 +431,18 @@ def _clipping_notes(sounds: SoundSequence) -> Iterator[str]:
 
 
 def _by_system(sounds: SoundSequence) -> dict[str, list[StudySound]]:
-    found: dict[str, list[StudySound]] = {}
-    for sound in sounds:
-        found.setdefault(sound.system, []).append(sound)
-    return found
+    return group_values((sound.system, sound) for sound in sounds)
 
 
 def _duplicate_notes(
     sounds: SoundSequence, remedy: str = "was a file copied to the wrong folder?"
 ) -> Iterator[str]:
     """Yield notes on identical audio: a note per group of systems, and one on all clips."""
-    same_audio: dict[str, list[StudySound]] = {}
-    for sound in sounds:
-        same_audio.setdefault(sound.audio.digest, []).append(sound)
+    same_audio = group_values((sound.audio.digest, sound) for sound in sounds)
     clips_of: dict[tuple[str, ...], list[str]] = {}  # clips by systems with the same audio
     systems_of: dict[tuple[str, ...], list[str]] = {}  # systems by clips with the same audio
     for same in same_audio.values():
-        systems_by_clip: dict[str, list[str]] = {}
-        for sound in same:
-            systems_by_clip.setdefault(sound.item, []).append(sound.system)
+        systems_by_clip = group_values((sound.item, sound.system) for sound in same)
         for item, systems in systems_by_clip.items():
             if len(systems) > 1:
                 clips_of.setdefault(tuple(systems), []).append(item)
