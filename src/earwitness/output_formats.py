@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from earwitness.core import is_address
+from earwitness.core import StrPath, is_address
 from earwitness.errors import UsageError, nearest
 from earwitness.plugins import RESULT_GROUP, PluginTable
 from earwitness.report import apply_renderer
@@ -146,7 +145,7 @@ def render(
     table: str | None = None,
     interval_form: str | None = None,
     width: int = 100,
-    folder: str | PathLike[str] | None = None,
+    folder: StrPath | None = None,
     title: str = "",
 ) -> str:
     """Convert a result to text in one of several formats.
@@ -227,7 +226,7 @@ def choose_table(to: str, table: str | None = None, interval_form: str | None = 
     return chosen
 
 
-def write_figures(result: Result, folder: str | PathLike[str]) -> list[Path]:
+def write_figures(result: Result, folder: StrPath) -> list[Path]:
     """Save all figures of the report of a result as SVG, PDF and PNG.
 
     Parameters
@@ -254,7 +253,7 @@ def write_figures(result: Result, folder: str | PathLike[str]) -> list[Path]:
     return save_figures(apply_renderer(result, "report"), folder)
 
 
-def _with_relative_audio(result: Result, folder: str | PathLike[str] | None) -> Result:
+def _with_relative_audio(result: Result, folder: StrPath | None) -> Result:
     """Return the result with paths of audio files relative to a folder, or absolute without one."""
     from earwitness.scoring.results import Comparison, Scores
 
@@ -271,7 +270,7 @@ def _with_relative_audio(result: Result, folder: str | PathLike[str] | None) -> 
     return result  # has no audio files
 
 
-def _relative_audio_path(audio: str, folder: str | PathLike[str] | None) -> str:
+def _relative_audio_path(audio: str, folder: StrPath | None) -> str:
     if not audio or is_address(audio):
         return audio
     if folder is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from earwitness.audio.files import Sound
@@ -65,7 +66,7 @@ def measure_spectrum(samples: Floats, rate: int) -> Floats:
     return np.asarray(powers / max(float(powers.sum()), np.finfo(float).tiny))
 
 
-def make_noise(spectrum: Floats, frames: int, rng: np.random.Generator) -> Floats:
+def make_noise(spectrum: Floats, frames: int, rng: Generator) -> Floats:
     """Return Gaussian noise with a long-term spectrum, of mean power 1.
 
     Parameters
@@ -83,7 +84,7 @@ def make_noise(spectrum: Floats, frames: int, rng: np.random.Generator) -> Float
     return np.asarray(noise / np.sqrt(np.mean(noise**2)))
 
 
-def cut_noise(noise: NDArray[Any], rate: int, frames: int, rng: np.random.Generator) -> Floats:
+def cut_noise(noise: NDArray[Any], rate: int, frames: int, rng: Generator) -> Floats:
     """Return a passage of a noise from a random position, repeated with cross-fades if too short.
 
     Parameters
@@ -255,7 +256,7 @@ BAND_EDGE_RATIO = 1.06  # of the frequencies at which a band edge starts and end
 
 
 def apply_mnru(
-    samples: Floats, rate: int, q: float, rng: np.random.Generator, *, band: str = "full"
+    samples: Floats, rate: int, q: float, rng: Generator, *, band: str = "full"
 ) -> Floats:
     """Return speech with multiplicative noise, after ITU-T P.810.
 

@@ -17,6 +17,7 @@ from msgspec import UNSET
 from earwitness.chapters.formats import CHAPTER_TIERS, parse_rttm_recordings
 from earwitness.chapters.presets import ANNOTATION_PRESETS, PRESETS, PresetOptions, read
 from earwitness.chapters.reader import spoken_of
+from earwitness.core import StrPath
 from earwitness.errors import (
     EarwitnessWarning,
     InputError,
@@ -49,7 +50,7 @@ SpeechByItem = dict[str, dict[str, Any]]  # subtitles or words by item
 
 
 def files_of(
-    places: Iterable[str | PathLike[str]], endings: Iterable[str], passed: list[Path] | None = None
+    places: Iterable[StrPath], endings: Iterable[str], passed: list[Path] | None = None
 ) -> Iterator[Path]:
     """Yield files as given, and files of folders with these extensions or names (by default all).
 
@@ -127,7 +128,7 @@ def _word_rows(transcript: TimedTranscript) -> list[list[Any]] | None:
     ]
 
 
-def said_in(places: Iterable[str | PathLike[str]], problems: list[Problem]) -> SpeechByItem:
+def said_in(places: Iterable[StrPath], problems: list[Problem]) -> SpeechByItem:
     """Return the subtitles or words of every item; most files have the name of the item."""
     speech: SpeechByItem = {}
     listed = [Path(place) for place in places]
@@ -212,7 +213,7 @@ KNOWN_SUFFIXES = ", ".join(dict.fromkeys([*PRESET_BY_SUFFIX, *TRANSCRIPT_SUFFIXE
 # folders that hold references as a rule, and no outputs of a system
 REFERENCE_FOLDERS = {"reference", "references", "ref", "refs", "gold", "truth", "ground_truth"}
 MAX_NAMES_SEARCHED = 1000  # number of names up to which the nearest one is suggested
-Paths = Sequence[str | PathLike[str]] | str | PathLike[str]
+Paths = Sequence[StrPath] | StrPath
 
 
 class GatheredFile(NamedTuple):
@@ -232,7 +233,7 @@ class GatheredFile(NamedTuple):
 def gather(
     files: Paths,
     *,
-    durations: str | PathLike[str] | Mapping[str, float] | None = None,
+    durations: StrPath | Mapping[str, float] | None = None,
     references: bool = False,
     system: str | None = None,
     preset: str = "",
@@ -340,7 +341,7 @@ def gather(
 
 
 def _found_files(
-    files: Paths, preset: str, durations: str | PathLike[str] | Mapping[str, float] | None
+    files: Paths, preset: str, durations: StrPath | Mapping[str, float] | None
 ) -> list[Path]:
     """Return the files to gather, without the table of durations."""
     passed: list[Path] = []
@@ -400,7 +401,7 @@ def _refuse_reference_folders(gathered: list[GatheredFile], system: str | None) 
             raise UsageError(f"{one.path}: {message} — {remedy}; for outputs, set --system")
 
 
-def _listed(files: Paths) -> Sequence[str | PathLike[str]]:
+def _listed(files: Paths) -> Sequence[StrPath]:
     return [files] if isinstance(files, str | PathLike) else files
 
 
@@ -526,9 +527,7 @@ def _references(
     return list(by_item.values())
 
 
-def _seconds(
-    durations: str | PathLike[str] | Mapping[str, float], problems: list[Problem]
-) -> dict[str, float]:
+def _seconds(durations: StrPath | Mapping[str, float], problems: list[Problem]) -> dict[str, float]:
     """Return the duration of every item in seconds."""
     if isinstance(durations, Mapping):
         return dict(durations)

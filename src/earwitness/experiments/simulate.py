@@ -35,6 +35,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from earwitness.errors import UsageError
 from earwitness.stats.arrays import Floats, Ints
@@ -283,7 +284,7 @@ class Utterance(NamedTuple):
     popularity: Floats
 
 
-def _draw_utterance(rng: np.random.Generator, mean_words: int) -> Utterance:
+def _draw_utterance(rng: Generator, mean_words: int) -> Utterance:
     size = max(5, round(mean_words * rng.uniform(0.7, 1.3)))
     words, phrase = list[str](), list[int]()
     number = pattern_number = 0
@@ -305,7 +306,7 @@ def _draw_utterance(rng: np.random.Generator, mean_words: int) -> Utterance:
 
 
 def _manual_summaries(
-    rng: np.random.Generator, utterance: Utterance, people: int, isolated: int, ratio: float
+    rng: Generator, utterance: Utterance, people: int, isolated: int, ratio: float
 ) -> Iterator[list[int]]:
     """Yield the positions that every person keeps; isolated people are last."""
     size, phrases = len(utterance.phrase), int(utterance.phrase[-1]) + 1
@@ -336,7 +337,7 @@ class SimulatedWord(NamedTuple):
     place: int
 
 
-def _recognize(rng: np.random.Generator, utterance: Utterance) -> Iterator[SimulatedWord]:
+def _recognize(rng: Generator, utterance: Utterance) -> Iterator[SimulatedWord]:
     """Yield the recognized words of an utterance, some of which are wrong."""
     rate = rng.beta(*RECOGNITION_ERRORS)
     vocabulary = [*NOUNS, *VERBS, *ADJECTIVES]
@@ -356,7 +357,7 @@ def _recognize(rng: np.random.Generator, utterance: Utterance) -> Iterator[Simul
 
 
 def _summarize(
-    rng: np.random.Generator,
+    rng: Generator,
     utterance: Utterance,
     recognized: Sequence[SimulatedWord],
     degradation: float,

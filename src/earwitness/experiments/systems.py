@@ -7,9 +7,9 @@ keep the same number of words of an item.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any
 
+from earwitness.core import StrPath
 from earwitness.errors import UsageError
 from earwitness.io.source import Records
 from earwitness.report.sentences import join_names
@@ -41,7 +41,7 @@ class MadeSystems:
 
 
 def make_systems(
-    references: str | PathLike[str] | Records,
+    references: StrPath | Records,
     models: SummarizerModels,
     *,
     weights: ScoreWeights | None = None,

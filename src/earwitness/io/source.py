@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
-from earwitness.core import Input
+from earwitness.core import Input, StrPath
 from earwitness.errors import (
     InputError,
     MissingExtra,
@@ -34,7 +34,7 @@ UTF8_BOM = b"\xef\xbb\xbf"
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 Records = Iterable[Mapping[str, Any]]
-TableInput = str | PathLike[str] | Records | DataFrame
+TableInput = StrPath | Records | DataFrame
 
 
 def is_present(path: Path, kind: Callable[[Path], bool] = Path.is_file) -> bool:
@@ -62,7 +62,7 @@ class LineBlock(NamedTuple):
 class RecordSource:
     """Source of records: a path, ``-`` for standard input, or records in memory."""
 
-    place: str | PathLike[str] | Records
+    place: StrPath | Records
     name: str = ""
     problems: list[Problem] = field(default_factory=list)
     _hash: Any = field(default_factory=hashlib.sha256)

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -28,7 +27,7 @@ from earwitness.audio.loudness import (
 from earwitness.audio.read import early_end
 from earwitness.audio.signal import fit_frames, load_soxr
 from earwitness.audio.wav import FLOAT_TAG, PCM_TAG, Form
-from earwitness.core import Progress, no_progress
+from earwitness.core import Progress, StrPath, no_progress
 from earwitness.engines.local import choose_map
 from earwitness.errors import EarwitnessError, InputError, Problem, UsageError, file_problem
 from earwitness.io.atomic import AtomicFile, AtomicFolder
@@ -492,8 +491,8 @@ SHOWN_NAMES = 5  # files named in a note
 
 
 def audio_normalize(
-    source: str | PathLike[str],
-    output: str | PathLike[str],
+    source: StrPath,
+    output: StrPath,
     *,
     target: float = DEFAULT_TARGET,
     measure: Measure = "lufs",

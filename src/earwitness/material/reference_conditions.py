@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from earwitness.analysis.plan import ANCHOR_CUTOFFS_HZ
@@ -531,7 +532,7 @@ def _write_conditions(
 
 
 def _p835_versions(
-    clip: _Clip, speech: Floats, settings: _Settings, rng: np.random.Generator
+    clip: _Clip, speech: Floats, settings: _Settings, rng: Generator
 ) -> Iterator[_Version]:
     """Yield the twelve conditions of a clip."""
     activity, rate = clip.activity, clip.rate
@@ -549,7 +550,7 @@ def _p835_versions(
         yield _Version(file, name, heard, noise, condition.distortion, condition.snr_a)
 
 
-def _added_noise(settings: _Settings, rate: int, frames: int, rng: np.random.Generator) -> Floats:
+def _added_noise(settings: _Settings, rate: int, frames: int, rng: Generator) -> Floats:
     """Return the given noise, or noise with the mean spectrum of all clips."""
     if settings.recorded is None:
         return make_noise(settings.spectrum, frames, rng)
@@ -561,7 +562,7 @@ def _added_noise(settings: _Settings, rate: int, frames: int, rng: np.random.Gen
 
 
 def _mnru_versions(
-    clip: _Clip, speech: Floats, settings: _Settings, rng: np.random.Generator
+    clip: _Clip, speech: Floats, settings: _Settings, rng: Generator
 ) -> Iterator[_Version]:
     """Yield a clip with modulated noise at each Q."""
     clean = apply_mnru(speech, clip.rate, np.inf, rng, band=settings.band)

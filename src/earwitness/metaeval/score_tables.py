@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from os import PathLike
 from typing import Any
 
-from earwitness.core import Input, Key, Score
+from earwitness.core import Input, Key, Score, StrPath
 from earwitness.errors import InputError, Problem, UsageError, nearest
 from earwitness.io.schema import BadLine, Fault, load_json_line
 from earwitness.io.source import Records, RecordSource
@@ -124,7 +123,7 @@ class ScoreTable:
 
 
 def read_scores(
-    path: str | PathLike[str] | RecordSource,
+    path: StrPath | RecordSource,
     *,
     pattern: str = "",
     column: str = "",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from earwitness.audio.logmel import (
@@ -43,7 +44,7 @@ def unit_vectors(vectors: Doubles) -> Doubles:
     return np.asarray(np.rint(vectors * (UNIT_STEPS / np.where(lengths, lengths, 1))) / UNIT_STEPS)
 
 
-def fit_spherical_kmeans(vectors: Doubles, count: int, rng: np.random.Generator) -> Doubles:
+def fit_spherical_kmeans(vectors: Doubles, count: int, rng: Generator) -> Doubles:
     """Return ``count`` centres (unit vectors), or as many as there are vectors.
 
     Starts from randomly drawn vectors. A centre without vectors moves to the vector that is
@@ -433,7 +434,7 @@ def learn_classes(day: FrameBlocks) -> tuple[Floats, tuple[str, ...]]:
     return measure_classes(segments, prototypes, len(day)), names
 
 
-def learn_codes(day: FrameBlocks, codes: int, rng: np.random.Generator) -> Codes:
+def learn_codes(day: FrameBlocks, codes: int, rng: Generator) -> Codes:
     """Learn the codes of a recording from some of its patches; no codes without patches."""
     patches = draw_patches(day, rng).astype(np.float64)
     patches -= patches.mean(axis=1, keepdims=True)
@@ -458,7 +459,7 @@ def _fit_whitening(centred: Doubles) -> Doubles:
     return np.asarray(axes / np.sqrt(variances))
 
 
-def draw_patches(day: FrameBlocks, rng: np.random.Generator) -> Floats:
+def draw_patches(day: FrameBlocks, rng: Generator) -> Floats:
     """Return randomly drawn complete patches in order, one row each."""
     no_places = np.zeros((0, 2), np.intp)
     portion_places = (

@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from itertools import chain
-from os import PathLike
 from typing import Any, NamedTuple
 
-from earwitness.core import Input, Key, Rating
+from earwitness.core import Input, Key, Rating, StrPath
 from earwitness.errors import nearest
 from earwitness.io.schema import Fault, show
 from earwitness.io.source import RecordSource
@@ -495,7 +494,7 @@ class RatingsTable:
 
 
 def read_ratings(
-    path: str | PathLike[str] | RecordSource,
+    path: StrPath | RecordSource,
     *,
     pattern: str = "",
     column: str = "",

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from earwitness.core import Estimates, Map, OnError, Progress, no_progress
+from earwitness.core import Estimates, Map, OnError, Progress, StrPath, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFiles
@@ -36,7 +36,7 @@ from earwitness.task import parse_where
 # --- Function score ------------------------------------------------------------------------------
 
 
-RecordPlace = str | PathLike[str] | Records
+RecordPlace = StrPath | Records
 Place = RecordPlace | DataFrame
 
 
@@ -51,8 +51,8 @@ def score(
     level: float = 0.95,
     seed: int = 0,
     on_error: OnError = "fail",
-    samples: str | PathLike[str] | bool | None = None,
-    alignments: str | PathLike[str] | None = None,
+    samples: StrPath | bool | None = None,
+    alignments: StrPath | None = None,
     fewer: Sequence[int] | int = (),
     repeats: int = 5,
     worst: int = 0,
@@ -283,7 +283,7 @@ def people(
     seed: int = 0,
     on_error: OnError = "fail",
     where: Sequence[str] | str = (),
-    samples: str | PathLike[str] | bool | None = None,
+    samples: StrPath | bool | None = None,
     map: Map = in_process,
     progress: Progress = no_progress,
     **parameters: Any,

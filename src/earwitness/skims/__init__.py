@@ -7,6 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from earwitness.core import StrPath
+
 if TYPE_CHECKING:
     from earwitness.skims.day import Day
 
@@ -15,7 +17,7 @@ __all__ = ["tc_sd"]
 
 def tc_sd(
     picks: Sequence[tuple[float, float]],
-    recording: str | PathLike[str] | Sequence[str | PathLike[str]] | Day,
+    recording: StrPath | Sequence[StrPath] | Day,
     *,
     embedder: str = "codebook",
     block: float = 8.0,

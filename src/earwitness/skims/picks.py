@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
-from os import PathLike
 from pathlib import PurePath
 from typing import Any, Literal
 
 from earwitness.audio.signal import starts_of
+from earwitness.core import StrPath
 from earwitness.io.schema import Fault, show
 from earwitness.io.source import RecordSource
 from earwitness.io.tables import Cell, InputTable, csv_text, read_table
@@ -241,9 +241,7 @@ class _CellError(Exception):
     """An invalid cell: what is wrong, and what to do."""
 
 
-def read_times(
-    path: str | PathLike[str], recording: Recording, *, block: float = 8.0
-) -> tuple[Pick, ...]:
+def read_times(path: StrPath, recording: Recording, *, block: float = 8.0) -> tuple[Pick, ...]:
     """Read picks from a table, in its order.
 
     Parameters

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from earwitness.soundscapes.sources import CROSSFADE_SECONDS, SOURCES, SoundSource
 from earwitness.soundscapes.timetable import HOURS_PER_DAY, Timetable, TimetableRow, named_generator
@@ -29,9 +30,7 @@ class ClipPlacement(NamedTuple):
         return self.at + source.lengths[self.number]
 
 
-def place_clips(
-    source: SoundSource, seconds: float, rng: np.random.Generator
-) -> tuple[ClipPlacement, ...]:
+def place_clips(source: SoundSource, seconds: float, rng: Generator) -> tuple[ClipPlacement, ...]:
     """Return at least one clip for an event of about ``seconds``.
 
     Continuous sounds fill the event and are cut at its end; calls are complete, so they may end
@@ -49,7 +48,7 @@ def place_clips(
 
 
 def _place_continuous(
-    source: SoundSource, seconds: float, rng: np.random.Generator
+    source: SoundSource, seconds: float, rng: Generator
 ) -> Iterator[ClipPlacement]:
     at = 0.0
     while at < seconds:
@@ -60,9 +59,7 @@ def _place_continuous(
         at += source.lengths[number] - CROSSFADE_SECONDS
 
 
-def _place_calls(
-    source: SoundSource, seconds: float, rng: np.random.Generator
-) -> Iterator[ClipPlacement]:
+def _place_calls(source: SoundSource, seconds: float, rng: Generator) -> Iterator[ClipPlacement]:
     lengths, at = np.array(source.lengths), 0.0
     fits = np.flatnonzero(lengths <= seconds)
     fits = fits if len(fits) else np.array([int(lengths.argmin())])
@@ -177,7 +174,7 @@ def _clock_strokes(
 
 
 def _draw_lengths(
-    row: TimetableRow, source: SoundSource, hour: int, room: float, rng: np.random.Generator
+    row: TimetableRow, source: SoundSource, hour: int, room: float, rng: Generator
 ) -> list[float]:
     """Return the durations of the events of one hour, by share or by number of events."""
     if row.shares:
@@ -189,7 +186,7 @@ def _draw_lengths(
     return lengths[:fitting]
 
 
-def _draw_length(row: TimetableRow, source: SoundSource, rng: np.random.Generator) -> float:
+def _draw_length(row: TimetableRow, source: SoundSource, rng: Generator) -> float:
     if source.event is None:
         return source.lengths[int(rng.integers(len(source.lengths)))]
     return float(rng.uniform(*(row.seconds or source.event)))
@@ -200,7 +197,7 @@ def _fill_share(
     source: SoundSource,
     wanted_seconds: float,
     room: float,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> list[float]:
     """Return events that fill the share: exactly if they can be cut, otherwise roughly."""
     lengths: list[float] = []

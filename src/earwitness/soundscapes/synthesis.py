@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 Sound = NDArray[np.float32]
@@ -69,7 +70,7 @@ def coloured(samples: NDArray[Any], rate: int, colour: Colour) -> Sound:
     return np.asarray(irfft(spectrum * curve, size)[: len(samples)], np.float32)
 
 
-def noise(rng: np.random.Generator, seconds: float, rate: int, colour: Colour) -> Sound:
+def noise(rng: Generator, seconds: float, rate: int, colour: Colour) -> Sound:
     """Return filtered noise with a mean square of 1."""
     count = max(2, round(seconds * rate))
     samples = coloured(rng.standard_normal(count, np.float32), rate, colour)
@@ -117,7 +118,7 @@ def swell(count: int, attack: float, release: float, rate: int) -> Curve:
     return envelope
 
 
-def wander(rng: np.random.Generator, count: int, rate: int, speed: float) -> Curve:
+def wander(rng: Generator, count: int, rate: int, speed: float) -> Curve:
     """Return a smooth random curve around 0 with ``speed`` turns per second."""
     knots = max(4, int(count / rate * speed) + 3)
     values, positions = rng.standard_normal(knots), np.linspace(0, knots - 1.001, count)
@@ -139,7 +140,7 @@ def ring(
 
 
 def outdoors(
-    rng: np.random.Generator, sound: Sound, rate: int, share: float = 0.3, lasting: float = 0.25
+    rng: Generator, sound: Sound, rate: int, share: float = 0.3, lasting: float = 0.25
 ) -> Sound:
     """Add outdoor reverberation: a short tail of noise."""
     from scipy.signal import fftconvolve
@@ -152,6 +153,6 @@ def outdoors(
     return np.asarray(sound + reverberation[: len(sound)], np.float32)
 
 
-def rough(rng: np.random.Generator, pitch: Curve, rate: int, depth: float) -> Curve:
+def rough(rng: Generator, pitch: Curve, rate: int, depth: float) -> Curve:
     """Return a pitch with random jitter, as in voices and engines."""
     return np.asarray(pitch * np.maximum(0.3, 1 + depth * wander(rng, len(pitch), rate, 150)))

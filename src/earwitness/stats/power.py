@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.random import Generator
 
 from earwitness.core import Estimate
 from earwitness.stats.arrays import Bools, Floats
@@ -107,15 +108,13 @@ def simulate_power(
     """Estimate the power to detect a difference by simulation, with a Wilson interval."""
     if math.isnan(closed_power(plan, difference)):
         return Estimate(math.nan, math.nan, math.nan, POWER_INTERVAL_LEVEL, 0, runs, "simulation")
-    rng = np.random.Generator(np.random.PCG64(seed))
+    rng = Generator(np.random.PCG64(seed))
     detections = int(SIMULATED_TESTS[plan.method](plan, difference, runs, rng).sum())
     low, high = _wilson_interval(detections, runs)
     return Estimate(detections / runs, low, high, POWER_INTERVAL_LEVEL, runs, 0, "simulation")
 
 
-def _simulate_cluster_t(
-    plan: PowerScenario, difference: float, runs: int, rng: np.random.Generator
-) -> Bools:
+def _simulate_cluster_t(plan: PowerScenario, difference: float, runs: int, rng: Generator) -> Bools:
     """Return whether the t test over listeners is significant in each run."""
     panels = math.sqrt(plan.panel_variance) * rng.standard_normal((runs, plan.panels))
     panels -= panels.mean(axis=1, keepdims=True)  # the difference over all items is fixed
@@ -128,9 +127,7 @@ def _simulate_cluster_t(
     return np.asarray(np.abs(listener_differences.mean(axis=1)) > critical * error)
 
 
-def _simulate_mixed(
-    plan: PowerScenario, difference: float, runs: int, rng: np.random.Generator
-) -> Bools:
+def _simulate_mixed(plan: PowerScenario, difference: float, runs: int, rng: Generator) -> Bools:
     """Return whether the mixed model finds a significant difference in each run.
 
     The mean squares of a complete table are sufficient statistics; they are drawn within panels.
@@ -280,7 +277,7 @@ def listeners_needed(plan: PowerScenario, difference: float, *, power: float = 0
     return upper * plan.panels
 
 
-SIMULATED_TESTS: dict[str, Callable[[PowerScenario, float, int, np.random.Generator], Bools]] = {
+SIMULATED_TESTS: dict[str, Callable[[PowerScenario, float, int, Generator], Bools]] = {
     "cluster_t": _simulate_cluster_t,
     "mixed": _simulate_mixed,
 }

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import wraps
-from os import PathLike, fspath
+from os import fspath
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, TimeoutError
 
-from earwitness.core import Answer
+from earwitness.core import Answer, StrPath
 from earwitness.errors import StoreError
 from earwitness.store import answers as stored_answers
 from earwitness.store import drafts, listeners, versions
@@ -78,9 +78,7 @@ class Store:
         self.loss = ""  # after closing: what happened to a file that was moved while in use
 
     @classmethod
-    def open(
-        cls, address: str | PathLike[str], *, version: str = "", serving: bool = False
-    ) -> Self:
+    def open(cls, address: StrPath, *, version: str = "", serving: bool = False) -> Self:
         """Open a database, creating its tables if needed.
 
         Parameters

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from earwitness.analysis.results import StimulusComment
-from earwitness.core import Answer, Key, Rating
+from earwitness.core import Answer, Key, Rating, StrPath
 from earwitness.errors import BadAnswer, InputError, Problem, UsageError
 from earwitness.io.schema import whole_number
 from earwitness.ratings.records import Who
@@ -46,12 +45,12 @@ from earwitness.studies.trials.rubric import COMMENT_FIELD
 from earwitness.studies.trials.words import POSITIONS_FIELD, WordsKind
 from earwitness.version import __version__
 
-StudySource = str | PathLike[str] | Study
+StudySource = StrPath | Study
 
 # --- Answers of a file ---------------------------------------------------------------------------
 
 
-def study_ratings(study: StudySource, answers: str | PathLike[str]) -> list[dict[str, Any]]:
+def study_ratings(study: StudySource, answers: StrPath) -> list[dict[str, Any]]:
     """Return the ratings of a file of answers, without practice and anchors, as records.
 
     Parameters
@@ -82,7 +81,7 @@ def study_ratings(study: StudySource, answers: str | PathLike[str]) -> list[dict
     return rating_records(ratings_from_answers(design.study, lines, str(answers)))
 
 
-def study_summaries(study: StudySource, answers: str | PathLike[str]) -> list[dict[str, Any]]:
+def study_summaries(study: StudySource, answers: StrPath) -> list[dict[str, Any]]:
     """Return the manual summaries of a study with ``words`` trials, as lines of a references file.
 
     Parameters
@@ -146,7 +145,7 @@ def _word_entries(transcript: SpokenText) -> list[Any]:
 
 
 def study_answers(
-    study: StudySource, answers: str | PathLike[str], content: bytes | None = None
+    study: StudySource, answers: StrPath, content: bytes | None = None
 ) -> tuple[Design, Mapping[int, Answer]]:
     """Return the design of a study, and its answers by line number, from a file or ``content``."""
     design = study_design(study)

@@ -21,7 +21,7 @@ import yaml
 
 from earwitness.audio.files import Sound, write_new_wav
 from earwitness.audio.wav import wav_seconds
-from earwitness.core import Map, Progress, no_progress
+from earwitness.core import Map, Progress, StrPath, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.io.atomic import AtomicFile, lock_folder
@@ -47,7 +47,6 @@ from earwitness.studies.skim_folders import (
 from earwitness.studies.trials.plane import MAX_HOURS
 from earwitness.studies.wording import wording
 
-StrPath = str | PathLike[str]
 PLANE_METHODS, PLANE_ZS = ("pareto", "published"), (0.0, 0.3, 0.7, 1.0)  # eight skims
 PRACTICE_TRIALS = 3  # TC, SD, and the plane, with skims of their own
 PLANE_ANSWER_SECONDS = 10.0  # per coordinate of a skim

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
+from numpy.random import Generator
 
 from earwitness.errors import UsageError, nearest
 from earwitness.ratings.scales import Scale
@@ -31,7 +32,7 @@ class Person:
     careless: bool = False
     fatigue: float = 0.0
 
-    def hears(self, item: str, system: str, scale: str, rng: np.random.Generator) -> float:
+    def hears(self, item: str, system: str, scale: str, rng: Generator) -> float:
         """Return one perceived quality, from 0 to 1."""
         if self.careless:
             return float(rng.random())
@@ -141,7 +142,7 @@ class World:
             for column, system in enumerate(self.systems)
         }
 
-    def people(self, items: Sequence[str]) -> Iterator[tuple[int, Person, np.random.Generator]]:
+    def people(self, items: Sequence[str]) -> Iterator[tuple[int, Person, Generator]]:
         """Yield each listener with a random generator."""
         added, of = self.items(items), self.population
         careless = set(self._rng(1).permutation(self.listeners)[: of.careless].tolist())
@@ -153,8 +154,8 @@ class World:
             inconsistency, out = of.inconsistency * share, listener in careless
             yield listener, Person(quality, bias, inconsistency, out, of.fatigue), rng
 
-    def _rng(self, *spawn: int) -> np.random.Generator:
-        return np.random.Generator(np.random.PCG64(np.random.SeedSequence((self.seed, *spawn))))
+    def _rng(self, *spawn: int) -> Generator:
+        return Generator(np.random.PCG64(np.random.SeedSequence((self.seed, *spawn))))
 
     def expected(self, system: str, scale: Scale, items: Sequence[str]) -> float:
         """Return the expected mean rating of a system over the items and all careful listeners.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ from earwitness.analysis.plan import ALL_SCALES, ITEM_INTERVALS, MIXED_MODEL, NO
 from earwitness.analysis.power import PowerPlan, PowerRow
 from earwitness.analysis.prepare import CodedRatings, code_ratings
 from earwitness.analysis.rating_set import TABLE_ARGUMENTS, RatingSet, TableOptions
-from earwitness.core import Rating
+from earwitness.core import Rating, StrPath
 from earwitness.errors import InputError, UsageError, nearest
 from earwitness.io.source import RecordSource, TableInput, table_inputs
 from earwitness.ratings.scales import Scale, Scales, parse_scales
@@ -43,10 +42,10 @@ COMPONENT_NAMES = tuple(asdict(Components()))
 
 
 def study_power(
-    study: str | PathLike[str] | Study,
+    study: StrPath | Study,
     *,
     pilot: TableInput | Sequence[TableInput] = (),
-    pilot_study: str | PathLike[str] | Study | None = None,
+    pilot_study: StrPath | Study | None = None,
     pilot_scale: str = "",
     reading: TableOptions | None = None,
     components: Mapping[str, float] | None = None,
@@ -262,7 +261,7 @@ def _assumed_components(scale: Scale) -> ChosenComponents:
     return ChosenComponents(assumed, "assumed (defaults of simulated listeners)")
 
 
-def _pilot_study(study: str | PathLike[str] | Study | None, planned: Study) -> Study:
+def _pilot_study(study: StrPath | Study | None, planned: Study) -> Study:
     if study is None or isinstance(study, Study):
         return study or planned
     return read_study(Path(study), heard=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from os import PathLike
 from pathlib import Path
 from typing import Any
 from warnings import warn
@@ -18,7 +17,7 @@ from earwitness.audio.files import write_sound
 from earwitness.audio.read import read_sound
 from earwitness.audio.signal import can_pass
 from earwitness.audio.wav import wav_seconds
-from earwitness.core import Progress, no_progress
+from earwitness.core import Progress, StrPath, no_progress
 from earwitness.errors import EarwitnessWarning, InputError, UsageError, nearest
 from earwitness.io.atomic import AtomicFile, AtomicFolder
 from earwitness.io.tables import records_csv
@@ -32,7 +31,7 @@ from earwitness.studies.trials.single import SingleKind
 # --- MUSHRA anchors and webMUSHRA import ---------------------------------------------------------
 
 
-def study_anchors(study: str | PathLike[str], *, progress: Progress = no_progress) -> list[str]:
+def study_anchors(study: StrPath, *, progress: Progress = no_progress) -> list[str]:
     """Create the missing low-pass anchors of a MUSHRA study from its references.
 
     An anchor is the reference low-passed at 3.5 or 7 kHz, without delay.
@@ -99,10 +98,10 @@ def write_anchor(source: Path, target: Path, cutoff: float) -> tuple[int, float]
 
 
 def study_import(
-    config: str | PathLike[str],
-    folder: str | PathLike[str],
+    config: StrPath,
+    folder: StrPath,
     *,
-    root: str | PathLike[str] | None = None,
+    root: StrPath | None = None,
     listeners: int = 20,
 ) -> list[str]:
     """Convert the trials of a webMUSHRA configuration into studies in a new folder.
@@ -289,7 +288,7 @@ SINGLE_STIMULUS_SIZES = {"listeners": 32, "panels": 4, "clips": 32, "sessions": 
 LONG_TRIAL_SIZES = {"listeners": 20, "panels": 1, "clips": 12, "sessions": 2}
 
 
-def study_new(protocol: str = "p835", output: str | PathLike[str] | None = None) -> str:
+def study_new(protocol: str = "p835", output: StrPath | None = None) -> str:
     """Return a commented study file to edit, which ``study_check`` accepts as it is.
 
     Parameters

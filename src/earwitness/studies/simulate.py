@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from earwitness.analysis.report import results_report
 from earwitness.analysis.results import Results
-from earwitness.core import Answer, Input
+from earwitness.core import Answer, Input, StrPath
 from earwitness.io.atomic import AtomicFolder
 from earwitness.io.tables import records_csv
 from earwitness.report.parts import Report
@@ -88,10 +87,10 @@ def simulation_tables(simulated: SimulatedStudy) -> dict[str, TableRows]:
 
 
 def study_simulate(
-    study: str | PathLike[str] | Study,
+    study: StrPath | Study,
     population: Population | None = None,
     *,
-    output: str | PathLike[str] | None = None,
+    output: StrPath | None = None,
     seed: int = 0,
     **numbers: Any,
 ) -> SimulatedStudy:
@@ -166,7 +165,7 @@ def _heard_items(design: Design) -> list[str]:
 
 
 def _simulate_answers(
-    study: Study, plan: ListenerPlan, person: Person, rng: np.random.Generator
+    study: Study, plan: ListenerPlan, person: Person, rng: Generator
 ) -> Iterator[Answer]:
     for page in pages(study, plan, lambda *_: ""):
         if page.asks:
@@ -184,7 +183,7 @@ def _simulate_answers(
 
 
 def _answer_page(
-    study: Study, page: Page, person: Person, rng: np.random.Generator, listener: int
+    study: Study, page: Page, person: Person, rng: Generator, listener: int
 ) -> dict[str, Any]:
     if page.trial is not None:
         done, count = page.view["progress"]
@@ -201,7 +200,7 @@ def _answer_page(
     return {question.name: _answer_question(question, rng) for question in page.questions}
 
 
-def _answer_question(question: Question, rng: np.random.Generator) -> Any:
+def _answer_question(question: Question, rng: Generator) -> Any:
     match question.answer:
         case "choice":
             options = question.eligible.options if question.eligible else question.options
@@ -212,7 +211,7 @@ def _answer_question(question: Question, rng: np.random.Generator) -> Any:
             return "simulated"
 
 
-def _draw_number(eligible: EligibleAnswers | None, rng: np.random.Generator) -> float:
+def _draw_number(eligible: EligibleAnswers | None, rng: Generator) -> float:
     """Return a number with which a person may take part, such as an age."""
     drawn: float = int(rng.integers(18, 70))
     low, high = (eligible.low, eligible.high) if eligible else (None, None)
@@ -247,9 +246,7 @@ def _truth_records(design: Design, world: World, items: list[str]) -> Iterator[d
                 }
 
 
-def simulated_write(
-    simulated: SimulatedStudy, folder: str | PathLike[str], **how: Any
-) -> list[str]:
+def simulated_write(simulated: SimulatedStudy, folder: StrPath, **how: Any) -> list[str]:
     """Write answers, true qualities, listener properties and all results into a new folder.
 
     Parameters

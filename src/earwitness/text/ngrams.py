@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.core import StrPath
 from earwitness.errors import SHOWN_PROBLEMS, InputError, Problem
 
 SENTENCE_START, SENTENCE_END, UNKNOWN = "<s>", "</s>", "<unk>"
@@ -363,7 +364,7 @@ GZIP_MAGIC, UTF8_BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
 RESERVED_WORDS = {word.encode(): word for word in (SENTENCE_START, SENTENCE_END, UNKNOWN)}
 
 
-def read_arpa(source: str | PathLike[str] | Iterable[str], name: str = "model") -> NGramModel:
+def read_arpa(source: StrPath | Iterable[str], name: str = "model") -> NGramModel:
     """Read an ARPA file, as SRILM, KenLM, MITLM, IRSTLM and the CMU tools write them.
 
     Columns are separated by tabs or blanks, back-off weights may be missing (they are 1 then), and

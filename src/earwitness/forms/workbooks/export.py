@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from itertools import combinations
-from os import PathLike
 from pathlib import Path, PurePosixPath
 
+from earwitness.core import StrPath
 from earwitness.errors import InputError, Problem, UsageError, install_command
 from earwitness.forms.workbooks import DEFAULT_CLIPS_FOLDER, DEFAULT_FILE_PATTERN
 from earwitness.forms.workbooks.layout import caption_hash
@@ -38,7 +38,7 @@ SAME_WORDS_REMEDY = "change one of the captions, or remove the clip"
 
 def study_export_xlsx(
     study: StudySource,
-    folder: str | PathLike[str],
+    folder: StrPath,
     *,
     local: str = DEFAULT_CLIPS_FOLDER,
     web: str = "",

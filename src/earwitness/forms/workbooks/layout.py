@@ -8,8 +8,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, time, timedelta
-from os import PathLike
 
+from earwitness.core import StrPath
 from earwitness.forms.workbooks.open import (
     MAX_COLUMNS,
     Cell,
@@ -411,7 +411,7 @@ Caption = tuple[str, str]  # clip and hash of the caption
 KEY_COLUMNS = ("item", "system", "caption", "hash")
 
 
-def read_key(path: str | PathLike[str]) -> dict[Caption, str]:
+def read_key(path: StrPath) -> dict[Caption, str]:
     """Read systems by clip and caption hash; raise InputError with all faults."""
     table, _ = read_table(RecordSource(path), KEY_COLUMNS)
     absent = [name for name in KEY_COLUMNS[:2] if name not in table.names]

@@ -6,10 +6,9 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from os import PathLike
 from pathlib import Path
 
-from earwitness.core import Input, group_values
+from earwitness.core import Input, StrPath, group_values
 from earwitness.errors import InputError, Problem, file_problem, whole_characters
 from earwitness.forms.workbooks.layout import (
     OffScaleFault,
@@ -379,7 +378,7 @@ IMPORT_DONE_WORD = "imported"
 
 
 def read_workbook(
-    place: str | PathLike[str] | bytes,
+    place: StrPath | bytes,
     rubric: Rubric | None = None,
     *,
     name: str = "",
@@ -460,7 +459,7 @@ def read_workbook(
 
 
 def read_workbooks(
-    places: Sequence[str | PathLike[str]],
+    places: Sequence[StrPath],
     rubric: Rubric | None = None,
     faults: str = FAULT_POLICIES[0],
 ) -> tuple[list[ReturnedWorkbook], list[Problem]]:

@@ -6,14 +6,13 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from earwitness.analysis.plan import MIXED_MODEL
 from earwitness.analysis.results import Results
 from earwitness.analysis.settings import AnalysisSettings
-from earwitness.core import Rating, group_values
+from earwitness.core import Rating, StrPath, group_values
 from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.forms.workbooks.write import load_xlsxwriter, open_book
 from earwitness.io.atomic import AtomicFile
@@ -35,9 +34,7 @@ from earwitness.studies.trials import block_kind
 FEW_DRAWS = 100  # of the bootstrap, if its intervals are not in the workbook
 
 
-def study_ratings_xlsx(
-    study: StudySource, answers: str | PathLike[str], output: str | PathLike[str]
-) -> Path:
+def study_ratings_xlsx(study: StudySource, answers: StrPath, output: StrPath) -> Path:
     """Write the ratings of a file of answers as a workbook (XLSX).
 
     Every scale has a sheet with one row per stimulus and one group of columns per system: all votes

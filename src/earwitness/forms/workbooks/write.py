@@ -8,11 +8,11 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from earwitness.core import StrPath
 from earwitness.errors import MissingExtra, UsageError
 from earwitness.forms.workbooks import DEFAULT_FILE_PATTERN
 from earwitness.forms.workbooks.layout import caption_hash
@@ -395,7 +395,7 @@ def make_workbook(
 
 
 def write_workbooks(
-    folder: str | PathLike[str],
+    folder: StrPath,
     sent: Sequence[WorkbookContent],
     rubric: Rubric | None = None,
     *,

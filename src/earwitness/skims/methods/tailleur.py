@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from earwitness.skims.day import Day, Doubles, Ints, Periods, Singles, euclidean_distances
 
@@ -31,7 +32,7 @@ class Clusters(NamedTuple):
     sizes: Ints
 
 
-def cluster_points(points: Singles, count: int, rng: np.random.Generator) -> Clusters:
+def cluster_points(points: Singles, count: int, rng: Generator) -> Clusters:
     """Return ``count`` clusters, or fewer if there are fewer distinct points."""
     centred = points.astype(np.float64)
     centred -= centred.mean(axis=0)
@@ -76,7 +77,7 @@ def _distances_to_centres(
     return result
 
 
-def _draw_seeds(products: Doubles, count: int, rng: np.random.Generator) -> Ints:
+def _draw_seeds(products: Doubles, count: int, rng: Generator) -> Ints:
     seeds = [int(rng.integers(len(products)))]
     nearest = _distances_to_points(products, np.array(seeds))[:, 0]
     while len(seeds) < count and nearest.sum() > 0:

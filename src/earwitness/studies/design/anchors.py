@@ -11,6 +11,7 @@ from itertools import pairwise
 from math import gcd
 
 import numpy as np
+from numpy.random import Generator
 
 from earwitness.stats.arrays import Bools, Ints
 from earwitness.studies.design.orders import (
@@ -209,9 +210,7 @@ def _make_circle(anchors: AnchorSet, seed: Seed) -> tuple[int, ...]:
     return _find_order(anchors, np.random.default_rng(seed), circular=True)
 
 
-def _find_order(
-    anchors: AnchorSet, rng: np.random.Generator, *, circular: bool = False
-) -> tuple[int, ...]:
+def _find_order(anchors: AnchorSet, rng: Generator, *, circular: bool = False) -> tuple[int, ...]:
     """Return the order with fewest repeats of several random ones."""
     best, least = list[int](), float("inf")
     bound = anchors.bound_cost(circular=circular)
@@ -225,7 +224,7 @@ def _find_order(
     return tuple(best)
 
 
-def _separate_largest(anchors: AnchorSet, rng: np.random.Generator) -> list[int]:
+def _separate_largest(anchors: AnchorSet, rng: Generator) -> list[int]:
     """Return a random order; others separate a condition of more than half of the anchors."""
     start: list[int] = rng.permutation(len(anchors.conditions)).tolist()
     (largest, most), *_ = Counter(anchors.conditions).most_common()
@@ -240,7 +239,7 @@ def _separate_largest(anchors: AnchorSet, rng: np.random.Generator) -> list[int]
 
 
 def _swap_repeats(
-    anchors: AnchorSet, order: list[int], rng: np.random.Generator, *, within: bool, circular: bool
+    anchors: AnchorSet, order: list[int], rng: Generator, *, within: bool, circular: bool
 ) -> tuple[list[int], int]:
     """Return an order after swaps of anchors that repeat a neighbour, and the cost of repeats.
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+from numpy.random import Generator
 
 from earwitness.analysis.evidence import GOLD_ROLE, REPEAT_ROLE, TRAP_ROLE
 from earwitness.errors import UsageError
@@ -28,7 +29,7 @@ from earwitness.studies.study import Design, QualityControl, Session, Trial, che
 
 
 INSERTION_STREAM = 13  # random stream, distinct from those of designs
-RepeatTrial = Callable[[Trial, np.random.Generator], Trial]  # a trial as presented again
+RepeatTrial = Callable[[Trial, Generator], Trial]  # a trial as presented again
 Slots = dict[int, Trial]  # trials to insert, by the number of the trial that they precede
 
 
@@ -84,9 +85,7 @@ def _merge_slots(session: Session, slots: Slots) -> Session:
     return tuple(merged)
 
 
-def _place_checks(
-    quality: QualityControl, session: Session, turn: int, rng: np.random.Generator
-) -> Slots:
+def _place_checks(quality: QualityControl, session: Session, turn: int, rng: Generator) -> Slots:
     """Return gold and trapping trials by slot, one in each part of the session."""
     checks = list[Trial]()
     for role, count in ((GOLD_ROLE, quality.gold), (TRAP_ROLE, quality.traps)):
@@ -122,7 +121,7 @@ def _place_repeats(
     count: int,
     taken: Slots,
     turn: int,
-    rng: np.random.Generator,
+    rng: Generator,
     repeat: RepeatTrial,
 ) -> Slots:
     """Return repeated trials by slot; treatments take turns."""

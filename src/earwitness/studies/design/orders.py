@@ -11,6 +11,7 @@ from math import exp
 from typing import TypeVar
 
 import numpy as np
+from numpy.random import Generator
 
 from earwitness.stats.arrays import Ints
 from earwitness.studies.study import Trial
@@ -52,7 +53,7 @@ class PanelHistory:
         seed = [*self.seed, RANKS_STREAM, self._places([treatment])[0]]
         return [int(rank) for rank in np.random.default_rng(seed).permutation(items)]
 
-    def rng(self, treatment: Hashable, *more: int) -> np.random.Generator:
+    def rng(self, treatment: Hashable, *more: int) -> Generator:
         """Return a random generator for presentation orders of a treatment."""
         return np.random.default_rng([*self.seed, WAYS_STREAM, self._places([treatment])[0], *more])
 
@@ -80,7 +81,7 @@ PANEL_COUNT_WEIGHT = 1000.0  # makes panel counts weigh more than remaining quot
 Order = list[list[int]]
 
 
-def even_order(quotas: Ints, before: Ints, rng: np.random.Generator) -> Order:
+def even_order(quotas: Ints, before: Ints, rng: Generator) -> Order:
     """Return treatments by session; ``before`` has the counts of the panel so far."""
     number = quotas.shape[1]
     panel = before[:-1, :-1].tolist()
@@ -92,9 +93,7 @@ def even_order(quotas: Ints, before: Ints, rng: np.random.Generator) -> Order:
     return rename_treatments(best, before, rng)[1]
 
 
-def rename_treatments(
-    orders: Sequence[Order], before: Ints, rng: np.random.Generator
-) -> tuple[int, Order]:
+def rename_treatments(orders: Sequence[Order], before: Ints, rng: Generator) -> tuple[int, Order]:
     """Return the order and naming, of those tried, that leave the panel most even.
 
     The result is the index of the order, and the order with its new names.
@@ -112,7 +111,7 @@ def rename_treatments(
     return order, [[names[treatment] for treatment in session] for session in orders[order]]
 
 
-def session_quotas(items: int, treatments: int, sessions: int, rng: np.random.Generator) -> Ints:
+def session_quotas(items: int, treatments: int, sessions: int, rng: Generator) -> Ints:
     """Return how often each treatment occurs in each session (rows); counts differ by at most 1."""
     quotas = np.full((sessions, treatments), items // sessions, np.int64)
     turn = 0
@@ -172,7 +171,7 @@ def _number_of_tries(places: int) -> int:
     return max(1, min(MAX_ORDER_TRIES, MAX_PLACES_IN_ALL_TRIES // max(places, 1)))
 
 
-def _draw_namings(number: int, rng: np.random.Generator) -> Ints:
+def _draw_namings(number: int, rng: Generator) -> Ints:
     """Return permutations of names, in random order."""
     if number <= MAX_TREATMENTS_FOR_ALL_NAMINGS:
         return rng.permutation(_all_namings(number))
@@ -185,16 +184,14 @@ def _all_namings(number: int) -> Ints:
     return np.array(list(permutations(range(number))), np.int64)
 
 
-def _draw_order(quotas: Ints, panel: list[list[int]], rng: np.random.Generator) -> Order:
+def _draw_order(quotas: Ints, panel: list[list[int]], rng: Generator) -> Order:
     """Draw an order; ties are broken by the successions in the panel."""
     much = 1 + max(map(max, panel)) + 1
     followed = [[count / much for count in row] for row in panel]
     return [_draw_session(quota.tolist(), followed, rng) for quota in quotas]
 
 
-def _draw_session(
-    left: list[int], followed: list[list[float]], rng: np.random.Generator
-) -> list[int]:
+def _draw_session(left: list[int], followed: list[list[float]], rng: Generator) -> list[int]:
     """Draw one session; ``followed`` has the succession counts and is updated."""
     order, remaining, last = list[int](), sum(left), -1
     chances = rng.random((remaining, len(left))).tolist()
@@ -243,7 +240,7 @@ def count_repeats(session: list[Pair]) -> int:
     return sum((a[0] == b[0]) + (a[1] == b[1]) for a, b in pairwise(session))
 
 
-def repair_repeats(trials: Trials, before: Ints, rng: np.random.Generator) -> Trials:
+def repair_repeats(trials: Trials, before: Ints, rng: Generator) -> Trials:
     """Return trials with the fewest repeats found, then the most even successions found."""
     repaired_trials = _anneal_repeats([list(session) for session in trials], 1.0, rng)
     if not any(map(count_repeats, repaired_trials)):
@@ -255,7 +252,7 @@ def repair_repeats(trials: Trials, before: Ints, rng: np.random.Generator) -> Tr
     return _level_successions(_anneal_repeats(woven, CLIP_EXCHANGE_SHARE, rng), before, rng)
 
 
-def _weave_session(session: list[Pair], rng: np.random.Generator) -> list[Pair]:
+def _weave_session(session: list[Pair], rng: Generator) -> list[Pair]:
     """Re-order a session step by step: the most frequent remaining next, avoiding repeats."""
     left = [Counter(pair[side] for pair in session) for side in (0, 1)]
     free = [session[i] for i in rng.permutation(len(session))]
@@ -297,7 +294,7 @@ def can_avoid_repeats(session: frozenset[Pair]) -> bool:
     return not pairs
 
 
-def _anneal_repeats(trials: Trials, clips: float, rng: np.random.Generator) -> Trials:
+def _anneal_repeats(trials: Trials, clips: float, rng: Generator) -> Trials:
     """Return trials after swaps at repeats; ``clips`` is the share of swaps of clips only."""
     current = trials
     places = [(s, p) for s, session in enumerate(current) for p in range(len(session))]
@@ -350,7 +347,7 @@ def _repeats_near(session: list[Pair], place: int) -> int:
     return count_repeats(session[max(0, place - 1) : place + 2])
 
 
-def _level_successions(trials: Trials, before: Ints, rng: np.random.Generator) -> Trials:
+def _level_successions(trials: Trials, before: Ints, rng: Generator) -> Trials:
     """Return trials after swaps within sessions that even out successions without new repeats."""
     worth = _order_cost(trials, before)
     for _ in range(LEVELING_EXCHANGES):
@@ -393,7 +390,7 @@ def listener_order(
     items: Sequence[str],
     systems: Sequence[T],
     sessions: int,
-    rng: np.random.Generator,
+    rng: Generator,
     pool: PanelHistory | None = None,
 ) -> list[list[tuple[str, T]]]:
     """Return all items with all systems by session; ``pool``, the panel's counts, is updated.
@@ -417,7 +414,7 @@ def listener_order(
     return [[(items[item], systems[system]) for item, system in session] for session in trials]
 
 
-def _choose_most_even(variants: list[Trials], before: Ints, rng: np.random.Generator) -> Trials:
+def _choose_most_even(variants: list[Trials], before: Ints, rng: Generator) -> Trials:
     """Return, of the variants with fewest repeats, the one that leaves the panel most even.
 
     Systems may swap names.
@@ -436,7 +433,7 @@ def _choose_most_even(variants: list[Trials], before: Ints, rng: np.random.Gener
 
 
 def _assign_clips(
-    order: list[list[int]], items: int, systems: int, rng: np.random.Generator
+    order: list[list[int]], items: int, systems: int, rng: Generator
 ) -> list[list[int]]:
     """Assign a clip to each position in the order of systems, each clip once per system."""
     places = np.concatenate([np.array(session, np.int64) for session in order])
@@ -453,7 +450,7 @@ def _first_clip(rank: int, items: int, systems: int) -> int:
     return rank * items // systems if systems <= items else rank % items
 
 
-def _jitter(clips: Ints, by: float, rng: np.random.Generator) -> Ints:
+def _jitter(clips: Ints, by: float, rng: Generator) -> Ints:
     """Return clips with nearby positions swapped, so that neighbours vary."""
     return clips[np.argsort(np.arange(len(clips)) + rng.uniform(0, by, len(clips)))]
 

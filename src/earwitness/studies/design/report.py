@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from os import PathLike
 from pathlib import Path
 from warnings import warn
 
@@ -14,7 +13,7 @@ import numpy as np
 from earwitness.analysis.plan import Rule
 from earwitness.analysis.results import Procedure
 from earwitness.analysis.screening import SCREENS
-from earwitness.core import Progress, no_progress
+from earwitness.core import Progress, StrPath, no_progress
 from earwitness.errors import EarwitnessWarning, MissingExtra, UsageError
 from earwitness.io.atomic import AtomicFolder
 from earwitness.io.tables import records_csv
@@ -405,7 +404,7 @@ Record = Mapping[str, object]
 
 
 def study_check(
-    study: str | PathLike[str] | Study,
+    study: StrPath | Study,
     *,
     minutes: float | None = None,
     audio: bool = True,
@@ -463,8 +462,8 @@ def study_check(
 
 
 def study_design(
-    study: str | PathLike[str] | Study,
-    output: str | PathLike[str] | None = None,
+    study: StrPath | Study,
+    output: StrPath | None = None,
     *,
     minutes: float | None = None,
 ) -> Design:
@@ -505,7 +504,7 @@ def study_design(
 
 
 def read_plan(
-    study: str | PathLike[str] | Study, minutes: float | None = None, *, draft: bool = False
+    study: StrPath | Study, minutes: float | None = None, *, draft: bool = False
 ) -> Study:
     """Return a study, with as many clips in the first block as fit into the time, if it is set."""
     if not isinstance(study, Study):
@@ -563,7 +562,7 @@ def study_render(design: Design, to: str = "text", *, width: int = 100) -> str:
     return render_html(report) if to == "html" else render_text(report, width)
 
 
-def study_write(design: Design, folder: str | PathLike[str]) -> list[str]:
+def study_write(design: Design, folder: StrPath) -> list[str]:
     """Write all files of a design into a new folder.
 
     The files are a table of all clips, a table per subset, a playlist per listener as CSV and JSON

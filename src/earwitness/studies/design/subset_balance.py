@@ -9,6 +9,7 @@ from math import ceil
 from typing import TypeVar
 
 import numpy as np
+from numpy.random import Generator
 
 from earwitness.stats.arrays import Floats, Ints
 from earwitness.studies.design.subsets import Strata, standardize
@@ -95,7 +96,7 @@ def similarity_claims(design: Design, number: int) -> Iterator[Claim]:
         yield Claim(what, f"{apart:.3f}", f"{chance:.3f}", kept)
 
 
-def _draw_subsets(groups: Groups, clips: int, rng: np.random.Generator) -> Groups:
+def _draw_subsets(groups: Groups, clips: int, rng: Generator) -> Groups:
     """Draw random subsets of the same sizes."""
     sizes = [len(group) for group in groups]
     order = np.resize(rng.permutation(clips), sum(sizes))
@@ -161,7 +162,7 @@ class _SubsetSimilarity:
         room = max(0, len(counts) - sum(map(len, groups)))
         return max(0, int((counts == 0).sum()) - room)
 
-    def is_settled(self, groups: Groups, rng: np.random.Generator) -> bool:
+    def is_settled(self, groups: Groups, rng: Generator) -> bool:
         """Return whether no random shuffle of clips within strata brings means closer."""
         left = np.setdiff1d(np.arange(len(self.stratum)), np.concatenate(groups))
         order = np.concatenate([*groups, left])

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from earwitness.core import group_values
 from earwitness.errors import UsageError
@@ -251,7 +252,7 @@ def _deal_clips(
     strata: Strata,
     counts: Ints,
     numbers: Sequence[str],
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> list[list[int]]:
     """Assign the decided number of clips of each stratum to subsets, in turns."""
     subsets: list[list[int]] = [[] for _ in counts]
@@ -267,7 +268,7 @@ def _spread_members(
     members: list[int],
     wanted: int,
     numbers: Sequence[str],
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> list[int]:
     """Return ``wanted`` clips of a stratum, evenly spread over their numbers, in that order."""
     shuffled = [members[i] for i in rng.permutation(len(members))]
@@ -277,7 +278,7 @@ def _spread_members(
     return [shuffled[int(step)] for step in steps]
 
 
-def _draw_turns(counts: Ints, rng: np.random.Generator) -> list[int]:
+def _draw_turns(counts: Ints, rng: Generator) -> list[int]:
     """Return the sequence of subsets that get a clip, in rounds of random order."""
     left, turns = counts.copy(), list[int]()
     while left.sum():

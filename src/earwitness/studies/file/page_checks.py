@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
 from earwitness.audio.decode import SoundProfile, read_profile
 from earwitness.audio.wav import CONVERTIBLE_SAMPLE_TYPES
+from earwitness.core import StrPath
 from earwitness.errors import EarwitnessError, MissingExtra, Problem, file_problem
 from earwitness.report.parts import Lines, Section
 from earwitness.report.sentences import join_names
@@ -43,7 +43,7 @@ class PageSound(NamedTuple):
     name: str
 
 
-def check_pages(design: Design, path: str | PathLike[str], *, audio: bool = True) -> PageChecks:
+def check_pages(design: Design, path: StrPath, *, audio: bool = True) -> PageChecks:
     """Return what would stop listeners in their browsers, and warnings.
 
     Parameters

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
-import numpy as np
+from numpy.random import Generator
 
 from earwitness.analysis.evidence import REPEAT_ROLE
 from earwitness.core import Key, Rating
@@ -138,7 +138,7 @@ class TrialKind(ABC):
         del reference
         return [tuple(systems)] if self.drawn else [(system,) for system in systems]
 
-    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
+    def ways(self, treatment: Treatment, rng: Generator) -> list[Way]:
         """Return the presentation orders of a treatment, which are used equally often."""
         if not self.drawn:
             return [(treatment, 0)]
@@ -159,7 +159,7 @@ class TrialKind(ABC):
         for ask in self.asks(trial):
             yield rate(ask.system, ask.scale.name, values[ask.name])
 
-    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+    def simulate(self, trial: Trial, person: Person, rng: Generator) -> dict[str, Any]:
         """Return the answers of a simulated listener, who by default rates systems one by one."""
         return {
             ask.name: ask.scale.at(person.hears(trial.item, ask.system, ask.scale.name, rng))
@@ -176,7 +176,7 @@ class TrialKind(ABC):
         items: Sequence[str],
         systems: Sequence[str],
         sessions: int,
-        rng: np.random.Generator,
+        rng: Generator,
         reference: str = "",
         *,
         pool: PanelHistory | None = None,
@@ -290,7 +290,7 @@ class TrialKind(ABC):
         del trial, words
         return {}
 
-    def repeat_trial(self, trial: Trial, rng: np.random.Generator) -> Trial:
+    def repeat_trial(self, trial: Trial, rng: Generator) -> Trial:
         """Return a trial as it is presented again; by default the same."""
         del rng
         return replace(trial, role=REPEAT_ROLE)

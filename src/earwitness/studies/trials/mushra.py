@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from earwitness.analysis.plan import ANCHOR_CUTOFFS_HZ
 from earwitness.core import Rating
@@ -191,7 +192,7 @@ class BS1116(SliderPage):
     def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
         return [(reference, system) for system in systems]
 
-    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
+    def ways(self, treatment: Treatment, rng: Generator) -> list[Way]:
         del rng
         return [(treatment, 0), (treatment[::-1], 1)]  # with the position of the hidden reference
 
@@ -214,7 +215,7 @@ class BS1116(SliderPage):
             yield rate(name, IMPAIRMENT_SCALE.name, value)
         yield rate(system, DIFFERENCE_GRADE, round(grades[system] - grades[hidden], 6), hidden)
 
-    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+    def simulate(self, trial: Trial, person: Person, rng: Generator) -> dict[str, Any]:
         heard = [person.hears(trial.item, s, IMPAIRMENT_SCALE.name, rng) for s in trial.systems]
         best = int(np.argmax(heard))
         return {

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from earwitness.core import Rating
 from earwitness.errors import UsageError
@@ -59,7 +60,7 @@ class PairKind(TrialKind):
             return [(reference, system) for system in systems]
         return list(combinations(systems, 2))
 
-    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
+    def ways(self, treatment: Treatment, rng: Generator) -> list[Way]:
         del rng
         return [(treatment, 0), (treatment[::-1], 0)]
 
@@ -135,7 +136,7 @@ class AB(SwitchedPairKind):
         [scale] = self.scales
         yield rate(system, scale.name, sign * values[scale.name], against)
 
-    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+    def simulate(self, trial: Trial, person: Person, rng: Generator) -> dict[str, Any]:
         [scale] = self.scales
         a, b = (person.hears(trial.item, system, scale.name, rng) for system in trial.systems)
         return {scale.name: scale.at((1 + np.sign(a - b)) / 2 if a != b else rng.random())}
@@ -163,7 +164,7 @@ class ABX(SwitchedPairKind):
     shown: ClassVar[int] = 3
     references = ("Munson and Gardner (1950), Standardizing auditory tests",)
 
-    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
+    def ways(self, treatment: Treatment, rng: Generator) -> list[Way]:
         del rng
         return [(pair, target) for target in (0, 1) for pair in (treatment, treatment[::-1])]
 
@@ -176,7 +177,7 @@ class ABX(SwitchedPairKind):
         right = values["SAME"] == (1, -1)[trial.target]
         yield rate(system, "SAME", float(right), against)
 
-    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+    def simulate(self, trial: Trial, person: Person, rng: Generator) -> dict[str, Any]:
         shown = (*trial.systems, trial.systems[trial.target])
         a, b, x = (person.hears(trial.item, system, "SAME", rng) for system in shown)
         return {"SAME": 1.0 if abs(a - x) <= abs(b - x) else -1.0}
@@ -219,7 +220,7 @@ class CCR(PairKind):
         sign = 1 if trial.systems[1] == system else -1
         yield rate(system, "COMPARISON", sign * values["COMPARISON"], against)
 
-    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+    def simulate(self, trial: Trial, person: Person, rng: Generator) -> dict[str, Any]:
         first, second = (person.hears(trial.item, s, "COMPARISON", rng) for s in trial.systems)
         return {"COMPARISON": self.scales[0].at((1 + second - first) / 2)}
 
@@ -247,7 +248,7 @@ class Preference(AB):
     fixed = KIND_SCALES["preference"]
     references = ("Davidson (1970), On extending the Bradley–Terry model to accommodate ties",)
 
-    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+    def simulate(self, trial: Trial, person: Person, rng: Generator) -> dict[str, Any]:
         a, b = (person.hears(trial.item, system, "PREFERENCE", rng) for system in trial.systems)
         better = 0.0 if abs(a - b) < NO_PREFERENCE_THRESHOLD else float(np.sign(a - b))
         return {"PREFERENCE": better}

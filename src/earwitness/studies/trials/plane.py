@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from earwitness.core import Answer
 from earwitness.errors import UsageError
@@ -107,14 +108,14 @@ class PlaneKind(TrialKind):
             raise UsageError(f"recording must be the name of an item, got {recording!r}")
         object.__setattr__(self, "examples", _check_examples(self.examples))
 
-    def ways(self, treatment: Treatment, rng: np.random.Generator) -> list[Way]:
+    def ways(self, treatment: Treatment, rng: Generator) -> list[Way]:
         order, count = [treatment[i] for i in rng.permutation(len(treatment))], len(treatment)
         row = williams_row(count)
         return [
             (tuple(order[(first + place) % count] for place in row), 0) for first in range(count)
         ]
 
-    def repeat_trial(self, trial: Trial, rng: np.random.Generator) -> Trial:
+    def repeat_trial(self, trial: Trial, rng: Generator) -> Trial:
         """Return the same skims with other numbers."""
         again = super().repeat_trial(trial, rng)
         count = len(trial.systems)

@@ -10,6 +10,7 @@ from math import ceil, floor
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.random import Generator
 
 from earwitness.core import Rating
 from earwitness.errors import UsageError
@@ -193,7 +194,7 @@ class WordsKind(TextKind):
         share = len(values[POSITIONS_FIELD]) / len(self.transcript.words)
         yield rate(trial.systems[0], KEPT_SCALE.name, round(share, 3))
 
-    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+    def simulate(self, trial: Trial, person: Person, rng: Generator) -> dict[str, Any]:
         """Return the positions of a person who keeps long words; careless people keep any."""
         del trial
         lengths = np.array([len(word) for word in self.transcript.words], float)
@@ -255,7 +256,7 @@ class ReadingKind(TextKind):
             question |= {"caption": place}
         return asked
 
-    def simulate(self, trial: Trial, person: Person, rng: np.random.Generator) -> dict[str, Any]:
+    def simulate(self, trial: Trial, person: Person, rng: Generator) -> dict[str, Any]:
         values = super().simulate(trial, person, rng)
         return {name: int(value) for name, value in values.items()}
 

@@ -15,12 +15,12 @@ from importlib import import_module
 from importlib.metadata import version
 from itertools import chain
 from math import exp, log, nan
-from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from earwitness.core import StrPath
 from earwitness.errors import InputError, MissingExtra, Problem, UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.models.cache import hash_file
@@ -359,7 +359,7 @@ MAX_TRAINED_ORDER = 5
 
 
 def train_language_model(
-    sources: Iterable[str | PathLike[str]], order: int = 3, tokenize: str = "blanks"
+    sources: Iterable[StrPath], order: int = 3, tokenize: str = "blanks"
 ) -> NGramModel:
     """Estimate a language model by Kneser–Ney smoothing from plain text.
 
@@ -403,7 +403,7 @@ def train_language_model(
 
 
 def _split_text(
-    sources: Iterable[str | PathLike[str]], tokenize: Callable[[str], list[str]]
+    sources: Iterable[StrPath], tokenize: Callable[[str], list[str]]
 ) -> Iterator[list[str]]:
     """Yield the words of every sentence that has words; marks such as ``<s>`` are left out."""
     for source in sources:

@@ -8,7 +8,7 @@ from math import isnan
 from os import PathLike
 from pathlib import Path
 
-from earwitness.core import Progress, no_progress
+from earwitness.core import Progress, StrPath, no_progress
 from earwitness.errors import UsageError, nearest
 from earwitness.summaries.methods.compaction import (
     Compaction,
@@ -261,7 +261,7 @@ def _describe_fit(fit: LanguageModelFit | None) -> tuple[str, ...]:
 
 
 def summarize(
-    source: str | PathLike[str] | Sequence[str | Sequence[str] | SpokenUtterance],
+    source: StrPath | Sequence[str | Sequence[str] | SpokenUtterance],
     ratio: float = DEFAULT_RATIO,
     *,
     scope: str = "utterance",

@@ -13,14 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from math import isfinite
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from msgspec import UNSET
 
-from earwitness.core import Case, Estimate, Progress, Summary, load_json, no_progress
+from earwitness.core import Case, Estimate, Progress, StrPath, Summary, load_json, no_progress
 from earwitness.errors import InputError, Problem, UsageError, file_problem, nearest
 from earwitness.io.atomic import AtomicFile
 from earwitness.io.records import hash_names
@@ -62,7 +61,7 @@ DEFAULT_WEIGHTS_NAME = "default weights"
 
 
 def read_references(
-    place: str | PathLike[str] | Records, tokenize: str = "blanks", *, where: Filter = ALL_ITEMS
+    place: StrPath | Records, tokenize: str = "blanks", *, where: Filter = ALL_ITEMS
 ) -> tuple[tuple[SpokenUtterance, ...], tuple[Case, ...]]:
     """Return the utterances of a references file, and their reference summaries.
 
@@ -618,7 +617,7 @@ def _estimate_record(one: Estimate) -> dict[str, Any]:
     return {**numbers, "level": one.level, "n": one.n, "method": one.method}
 
 
-def read_weights(path: str | PathLike[str]) -> ScoreWeights:
+def read_weights(path: StrPath) -> ScoreWeights:
     """Return the weights of a file of ``summarizer tune``.
 
     Raises
