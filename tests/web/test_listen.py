@@ -100,6 +100,8 @@ def test_of_two_tabs_that_answer_one_page_the_first_counts(folder: Path, address
         assert {one.json()["state"]["page"]["name"] for one in replies} == {"1.2"}
         first = next(one for one in both if one["values"] == stored(client)["1.1"])
         assert client.post(f"{own}/answers", json=first).json()["status"] == "known"
+        silent = answer(page, {"QUALITY": 3}) | {"meta": {"plays": []}}
+        assert client.post(f"{own}/answers", json=silent).json()["status"] == "taken"
 
 
 def test_a_page_that_is_not_open_is_refused_and_the_open_one_told(

@@ -21,6 +21,7 @@ class Effort(SingleKind):
     name = "effort"
     title = "Listening effort (P.800, annex B)"
     fixed = (Scale("EFFORT", 5, 1),)
+    renderer = "single"  # the page of ACR, which shows the questions of the view
     references = ("ITU-T P.800 (1996), annex B",)
 
     def questions(self, trial: Trial, words: Wording) -> list[dict[str, Any]]:

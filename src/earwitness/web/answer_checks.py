@@ -220,7 +220,7 @@ def add_checked_answer(
     deleted.
     """
     checked = {name: value for name, value in meta.items() if name != UNHEARD_META_KEY}
-    if claim is not None:
+    if claim is not None and claim.sounds:
         found = read_event_ids(connection, answer.study, token, claim.event_ids)
         if mark := claim.find_mark(found):
             checked[UNHEARD_META_KEY] = mark
