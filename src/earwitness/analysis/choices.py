@@ -93,17 +93,13 @@ def compare_choices(
         replace(choice, corrected=p)
         for choice, p in zip(tested if wide == level else test_pairs(wide), corrected, strict=True)
     ]
-    return tuple(choice if is_abx else _agreeing(choice, 1 - level) for choice in found)
-
-
-def _agreeing(choice: PairChoices, alpha: float) -> PairChoices:
-    """Return a preference whose interval excludes one half if and only if p is significant."""
-    share = agree_with_test(_shifted(choice.share, -0.5), choice.corrected, alpha)
-    return replace(choice, share=_shifted(share, 0.5))
-
-
-def _shifted(share: Estimate, by: float) -> Estimate:
-    return replace(share, value=share.value + by, low=share.low + by, high=share.high + by)
+    if is_abx:
+        return tuple(found)
+    alpha = 1 - level
+    return tuple(
+        replace(one, share=agree_with_test(one.share, one.corrected, alpha, null=0.5))
+        for one in found
+    )
 
 
 def fit_abilities(

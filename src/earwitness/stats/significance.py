@@ -391,16 +391,16 @@ def simultaneous_level(correction: str, level: float, corrected: Sequence[float]
     return 1 - (1 - level) * share
 
 
-def agree_with_test(difference: Estimate, p: float, alpha: float) -> Estimate:
-    """Return a difference whose interval excludes 0 if and only if p is significant."""
+def agree_with_test(difference: Estimate, p: float, alpha: float, null: float = 0.0) -> Estimate:
+    """Return an estimate whose interval excludes ``null`` if and only if p is significant."""
     low, high = difference.low, difference.high
     if math.isnan(p) or math.isnan(low + high):
         return difference
     if p < alpha:
-        if low <= 0 <= high:
-            low, high = (0.0, high) if difference.value > 0 else (low, 0.0)
+        if low <= null <= high:
+            low, high = (null, high) if difference.value > null else (low, null)
         return replace(difference, low=low, high=high)
-    return replace(difference, low=min(low, 0.0), high=max(high, 0.0))
+    return replace(difference, low=min(low, null), high=max(high, null))
 
 
 def widen_interval(estimate: Estimate, level: float) -> Estimate:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
 
+import numpy as np
 import pytest
 
 from earwitness.analysis.plan import Analysis, Rule
@@ -631,3 +632,26 @@ def test_intervals_beyond_the_scale_are_explained() -> None:
     assert "beyond the scale" not in render(results(own), "md")
     found = render(results(replace(own, systems={**own.systems, "C": wide})), "md")
     assert "Some intervals extend beyond the scale: QUALITY (1 to 5)." in found
+
+
+def test_all_tables_of_pairs_are_ranked_and_effect_sizes_agree_with_p() -> None:
+    rng = np.random.default_rng(3)
+    votes = [
+        {"item": f"i{item}", "system": name, "listener": who, "scale": "MOS", "value": value}
+        for who in range(9)
+        for item in range(6)
+        for name, quality in zip("abcd", (1.8, 2.5, 3.2, 3.6), strict=True)
+        for value in [float(np.clip(np.rint(quality + rng.normal(0, 0.7)), 1, 5))]
+    ]
+    found = study_analyse(votes)
+    told = render(found, "md")
+    for title in ("differences on these items and on other items", "equivalence (TOST)"):
+        table = told.partition(f"{title}\n\n")[2].partition("\n\n")[0]
+        pairs = [row.split("|")[2].strip() for row in table.splitlines()[2:]]
+        ranked = [f"{better} − {worse}" for better, worse in combinations("dcba", 2)]
+        assert list(dict.fromkeys(pairs)) == ranked
+    effects = [(one.effect, one.p_corrected < 0.05) for one in found.scales[0].contrasts]
+    assert {is_found for _, is_found in effects} == {True, False}
+    for effect, is_found in effects:
+        assert effect is not None
+        assert (effect.low >= 0 or effect.high <= 0) == is_found
