@@ -294,7 +294,7 @@ class Answer:
     which of them was the unknown one. ``version`` is the version of the program that asked;
     ``comment`` is a remark on the sounds of the page. If the server knows that sounds cannot have
     been heard, ``unheard`` has the reasons. ``imported`` is true if the answer comes from a
-    workbook or from paper.
+    workbook or from paper. ``digest`` is that of an exported answer.
     """
 
     study: str
@@ -307,6 +307,7 @@ class Answer:
     unheard: Mapping[str, Any] | None = None
     comment: str | None = None
     imported: bool | None = None
+    digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

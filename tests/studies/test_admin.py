@@ -8,7 +8,6 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -489,19 +488,6 @@ def test_who_runs_the_study_can_check_completion_codes(folder: Path) -> None:
         csv.DictReader(io.StringIO(run("study", "status", str(path), "--to", "csv").stdout))
     )
     assert [row["code"] for row in rows] == [code, ""]
-
-
-def test_answers_to_other_trials_than_planned_are_refused(folder: Path) -> None:
-    path, address = study(folder, "acr", MORE), str(folder / "study.db")
-    with served(path, address) as client:
-        take(client, link(client))
-    with Store.open(address) as store:
-        digest = stored_answers(path, address).design.study.digest
-        [first] = [one for one in store.history(digest) if one.answer.page == "1.1"]
-        other: dict[str, Any] = {**(first.answer.heard or {}), "item": "zzz"}
-        store.correct_answer(replace(first.answer, heard=other), "other", first.id)
-    with pytest.raises(InputError, match="zzz as"):
-        study_analyse((), study=path, db=address)
 
 
 # --- changes during a study

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,8 @@ def test_blank_lines_are_passed_over_and_lines_counted(tmp_path: Path) -> None:
     a, b, c = written(path).splitlines()
     path.write_bytes(b"\n" + a + b"\r\n\n  \n" + b + b"\n" + c)
     found = read_answers(path, DIGEST)
-    assert found == dict(zip((2, 5, 6), GIVEN, strict=True))
+    assert [*found] == [2, 5, 6]
+    assert [replace(answer, digest=None) for answer in found.values()] == GIVEN
 
 
 @pytest.mark.parametrize("text", [b"Dear diary", b'{"study": "dddd'])

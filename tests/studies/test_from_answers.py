@@ -10,7 +10,7 @@ import pytest
 from earwitness.core import Answer, Rating
 from earwitness.errors import InputError
 from earwitness.studies.file.reader import with_digest
-from earwitness.studies.from_answers import check_against_design, ratings_from_answers
+from earwitness.studies.from_answers import complete_answers, ratings_from_answers
 from earwitness.studies.pages import pages, read_page
 from earwitness.studies.simulate import SimulatedStudy, study_simulate
 from earwitness.studies.study import Question
@@ -51,25 +51,41 @@ def test_ratings_are_those_of_the_design(kind: str) -> None:
     ratings = ratings_from_answers(simulation.design.study, answers, "answers")
     assert ratings == ratings_by_design(simulation, answers)
     assert ratings
-    check_against_design(simulation.design, answers, "answers")
 
 
 def test_plans_made_elsewhere_are_asked_as_they_say() -> None:
     simulation, answers = simulated("ccr")
     study = replace(simulation.design.study, plans=simulation.design.plans)
     assert ratings_from_answers(study, answers, "x") == ratings_by_design(simulation, answers)
+    assert complete_answers(study, answers, "x") == answers
     stranger = {1: replace(answers[3], listener=8), 2: replace(answers[3], page="1.999")}
     with pytest.raises(InputError, match=r'x:1: .*8 has no page(.|\n)*x:2: .*no page "1.999"'):
-        ratings_from_answers(study, stranger, "x")
+        complete_answers(study, stranger, "x")
+    with pytest.raises(InputError, match="listener 8 has no page"):
+        ratings_from_answers(study, {1: replace(answers[3], listener=8)}, "x")
 
 
 @pytest.mark.parametrize("page", ["6.1", "1.x", "0.1", "rest.1", "nosuch", "1"])
 def test_pages_that_a_study_does_not_have_are_refused(page: str) -> None:
     simulation, answers = simulated("acr")
     trial = next(answer for answer in answers.values() if answer.page == "1.1")
-    for answer in (replace(trial, page=page), replace(trial, page=page, heard=None)):
-        with pytest.raises(InputError, match=f'listener 1 has no page "{page}"'):
-            ratings_from_answers(simulation.design.study, {1: answer}, "answers")
+    study = simulation.design.study
+    with pytest.raises(InputError, match=f'listener 1 has no page "{page}"'):
+        complete_answers(study, {1: replace(trial, page=page)}, "answers")
+    with pytest.raises(InputError, match=f'listener 1 has no page "{page}"'):
+        ratings_from_answers(study, {1: replace(trial, page=page, heard=None)}, "answers")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_trials_of_other_programs_are_completed_from_the_design(kind: str) -> None:
+    simulation, answers = simulated(kind)
+    short = {
+        line: replace(answer, heard={name: answer.heard[name] for name in ("systems", "item")})
+        for line, answer in answers.items()
+        if answer.heard
+    }
+    completed = complete_answers(simulation.design.study, short, "answers")
+    assert completed == {line: answers[line] for line in short}
 
 
 def test_the_check_refuses_what_is_planned_otherwise() -> None:
@@ -82,7 +98,7 @@ def test_the_check_refuses_what_is_planned_otherwise() -> None:
         3: replace(trial, page="1.999"),
     }
     with pytest.raises(InputError) as error:
-        check_against_design(simulation.design, changed, "x")
+        complete_answers(simulation.design.study, changed, "x")
     assert [problem.message[:7] for problem in error.value.problems] == [
         "z as C2",
         "missing",

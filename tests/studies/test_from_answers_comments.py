@@ -13,7 +13,7 @@ from earwitness.studies.from_answers import comments_from_answers
 
 
 def answer(listener: int, page: str, systems: list[str], **values: Any) -> Answer:
-    heard = {"item": "clip", "systems": systems, "target": 0}
+    heard = {"item": "clip", "systems": systems, "target": 0, "scales": []}
     return Answer("study", listener, page, values, heard)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import json
+import pkgutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,13 +13,15 @@ from typing import Any
 
 import pytest
 
-from earwitness import __version__
+from earwitness.analysis.report.export import results_json
 from earwitness.errors import BadAnswer, InputError
-from earwitness.studies import from_answers
+from earwitness.studies import design
+from earwitness.studies.analyse import study_analyse
+from earwitness.studies.answers import answer_digest, answer_line
 from earwitness.studies.design.report import study_design
 from earwitness.studies.from_answers import study_ratings
 from earwitness.studies.pages import pages
-from earwitness.studies.study import Design
+from earwitness.studies.simulate import study_simulate
 from earwitness.studies.trials import KINDS
 from helpers.study_listener import Anyone, answer_study, sounds, study
 
@@ -80,18 +85,38 @@ def test_answers_to_another_study_are_refused(folder: Path) -> None:
         study_ratings(path, answers)
 
 
+def without_digest(line: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in line.items() if name != "digest"}
+
+
+EDITED = "digest: study, listener, page or heard was changed after the export"
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda one: {**one, "page": "9.9"}, 'listener 1 has no page "9.9"'),
-        (lambda one: {**one, "listener": 7}, "listener 7 has no page"),
+        (lambda one: {**one, "page": "9.9"}, EDITED),
+        (lambda one: {**one, "listener": 2}, EDITED),
+        (lambda one: {**one, "heard": {**one["heard"], "item": "z"}}, EDITED),
+        (lambda one: {**one, "heard": {**one["heard"], "scales": ["MOS"]}}, EDITED),
+        (lambda one: {k: v for k, v in one.items() if k != "heard"}, EDITED),
+        (lambda one: {**one, "digest": "0123456789abcdef"}, EDITED),
+        (lambda one: {**one, "study": "0123"}, "study: answer to another version of the study"),
+        (lambda one: {**without_digest(one), "page": "9.9"}, 'listener 1 has no page "9.9"'),
+        (lambda one: {**without_digest(one), "listener": 7}, "listener 7 has no page"),
         (lambda one: {**one, "values": {"QUALITY": 6}}, "QUALITY must be from 1 to 5"),
         (lambda one: {**one, "values": 6}, "values: must be an object"),
         (lambda one: {**one, "extra": 6}, "extra: unknown field"),
         (lambda one: {**one, "listener": "x"}, "listener: must be a whole number"),
-        (lambda one: {**one, "heard": {**one["heard"], "item": "z"}}, "heard: z as C"),
+        (
+            lambda one: without_digest({**one, "heard": {**one["heard"], "item": "z"}}),
+            "heard: z as C",
+        ),
         (lambda one: {**one, "heard": {**one["heard"], "systems": []}}, "must not be empty"),
-        (lambda one: {k: v for k, v in one.items() if k != "heard"}, "heard: missing"),
+        (
+            lambda one: {k: v for k, v in without_digest(one).items() if k != "heard"},
+            "heard: missing",
+        ),
     ],
 )
 def test_answers_that_were_tampered_with_are_named(folder: Path, change: Any, told: str) -> None:
@@ -139,20 +164,86 @@ def test_forms_are_checked(folder: Path, values: dict[str, Any], told: str) -> N
         answer_study(study(folder, "acr"), 1, folder / "a.jsonl", respond=respond)
 
 
-def turned(made: Design) -> Design:
-    """A plan as another version might make it."""
-    plans = [replace(one, sessions=one.sessions[::-1]) for one in made.plans]
-    return replace(made, plans=tuple(plans))
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_answers_to_another_plan_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def no_design(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code of designs, all of which fails."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise AssertionError("the design was generated")
+
+    for info in pkgutil.iter_modules(design.__path__, f"{design.__name__}."):
+        module = importlib.import_module(info.name)
+        for one in [*vars(module).values()]:
+            function = inspect.unwrap(one) if callable(one) else one
+            if inspect.isfunction(function) and function.__module__ == info.name:
+                monkeypatch.setattr(function, "__code__", fail.__code__)
+
+
+def simulated_answers(folder: Path) -> tuple[Path, Path]:
+    """A study in which each listener hears some systems, and answers in part."""
+    path, answers = folder / "study.yaml", folder / "answers.jsonl"
+    clips = [f"c{n},2,{'ab'[n % 2]}" for n in range(12)]
+    (folder / "clips.csv").write_text("\n".join(["name,seconds,place", *clips]) + "\n")
+    path.write_text(
+        "title: Parts\nsystems: [C0, C1, C2, C3]\nmaterial: clips.csv\nlisteners: 6\n"
+        "panels: 2\ntraining: 1\nbalance: {categories: [place]}\n"
+        "blocks:\n  - {kind: p835, heard: 3, clips: 4, sessions: 2}\n  - {kind: ab, clips: 2}\n"
+    )
+    lines = [*map(answer_line, study_simulate(path, seed=3).answers)]
+    left_out = {n for n in range(len(lines)) if n % 7 == 3}  # nobody answers all pages
+    answers.write_bytes(b"".join(line for n, line in enumerate(lines) if n not in left_out))
+    return path, answers
+
+
+def test_a_design_that_fails_is_not_generated(folder: Path, no_design: None) -> None:
+    del no_design
+    with pytest.raises(AssertionError, match="the design was generated"):
+        study_design(study(folder, "acr"))
+
+
+def test_exported_answers_are_analysed_without_the_design(
+    folder: Path, request: pytest.FixtureRequest
+) -> None:
+    path, answers = simulated_answers(folder)
+    bare = folder / "bare.jsonl"
+    bare.write_text("".join(f"{json.dumps(without_digest(one))}\n" for one in lines_of(answers)))
+    how: dict[str, Any] = {"study": path, "draws": 20, "mixed": False}
+    wanted, rated = study_analyse(bare, **how), study_ratings(path, bare)
+    request.getfixturevalue("no_design")
+    found = study_analyse(answers, **how)
+    assert study_ratings(path, answers) == rated
+    assert {scale.value.name for scale in found.scales} == {"SIG", "BAK", "OVRL", "BETTER"}
+    assert results_json(replace(found, inputs=())) == results_json(replace(wanted, inputs=()))
+    with pytest.raises(AssertionError, match="the design was generated"):
+        study_ratings(path, bare)
+
+
+def test_answers_are_read_as_another_version_presented_them(folder: Path) -> None:
     path, answers = study(folder, "abx"), folder / "answers.jsonl"
     answer_study(path, 1, answers, respond=Anyone())
-    answers.write_text(answers.read_text().replace(f'"{__version__}"', '"0.0.9"'))
-    assert study_ratings(path, answers)
-    monkeypatch.setattr(from_answers, "study_design", lambda own: turned(study_design(own)))
-    with pytest.raises(InputError, match=r"but the design has .* — use earwitness 0.0.9"):
-        study_ratings(path, answers)
+    lines = lines_of(answers)
+    for line in lines:
+        if "heard" in line:
+            line |= {"version": "0.0.9", "heard": {**line["heard"], "item": "z"}}
+            line["digest"] = answer_digest(line)
+    answers.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert {rating["item"] for rating in study_ratings(path, answers)} == {"z"}
+
+
+def test_trials_without_scales_are_compared_with_the_design(folder: Path) -> None:
+    path, answers = study(folder, "abx"), folder / "answers.jsonl"
+    answer_study(path, 1, answers, respond=Anyone())
+    lines, ratings = lines_of(answers), study_ratings(path, answers)
+    for line in lines:
+        if "heard" in line:
+            line["heard"] = {name: line["heard"][name] for name in ("item", "systems", "target")}
+            line["digest"] = answer_digest(line)
+    answers.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert study_ratings(path, answers) == ratings
 
 
 @pytest.mark.parametrize("place", range(3))

@@ -20,7 +20,7 @@ from earwitness.skims.run import skim
 from earwitness.studies.analyse import study_analyse
 from earwitness.studies.design.balance import check_balance
 from earwitness.studies.design.plan import count_minutes, make_design
-from earwitness.studies.design.report import study_check, study_procedure
+from earwitness.studies.design.report import study_check
 from earwitness.studies.design.subset_balance import CLAIM_MISSED
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.pages import pages, read_page
@@ -31,6 +31,7 @@ from earwitness.studies.plane_study import (
     REASONS_NOTE,
     study_plane,
 )
+from earwitness.studies.procedure import study_procedure
 from earwitness.studies.simulate import study_simulate
 from earwitness.studies.skim_folders import find_full_length, split_at_silences
 from earwitness.studies.study import Study

@@ -51,7 +51,7 @@ def controlled() -> Study:
 
 
 def given(page: str, item: str, system: str, *values: float) -> Answer:
-    heard = {"item": item, "systems": [system], "target": 0}
+    heard = {"item": item, "systems": [system], "target": 0, "scales": ["OVRL"]}
     return Answer("", 1, page, dict(zip(("SIG", "BAK", "OVRL"), values, strict=True)), heard)
 
 
@@ -77,17 +77,17 @@ def test_times_are_those_between_arrivals() -> None:
     [plan] = make_design(study).plans
     trials = counted_trials(plan)
     first, second = list(trials)[:2]
-    stamps = [("consent", 0), (first, 30), (second, 42.5)]
-    received = [(page, f"2026-01-01T00:00:{at:06.3f}+00:00") for page, at in stamps]
-    found = task_times(study, trials, received)
+    stamps = [(None, 0), (trials[first], 30), (trials[second], 42.5)]
+    received = [(trial, f"2026-01-01T00:00:{at:06.3f}+00:00") for trial, at in stamps]
+    found = task_times(study, received)
     assert found.trials == (TrialTime(30, 12), TrialTime(12.5, 12))  # 4 s for each of 3 scales
     assert found.minutes == pytest.approx(42.5 / 60)
     assert not any(trial.role in ("gold", "trap") for trial in trials.values())
-    received[1:1] = [("before", "2026-01-02T00:00:00.000+00:00")]  # then the clock was set back
-    assert task_times(study, trials, received).trials == (TrialTime(12.5, 12),)
-    assert task_times(study, trials, received).minutes == pytest.approx(24 * 60 + 12.5 / 60)
+    received[1:1] = [(None, "2026-01-02T00:00:00.000+00:00")]  # then the clock was set back
+    assert task_times(study, received).trials == (TrialTime(12.5, 12),)
+    assert task_times(study, received).minutes == pytest.approx(24 * 60 + 12.5 / 60)
     del received[1]
-    unpadded = task_times(replace(study, lengths="allow"), trials, received)
+    unpadded = task_times(replace(study, lengths="allow"), received)
     assert unpadded.trials == (TrialTime(30, 0), TrialTime(12.5, 0))  # of unknown lengths
 
 

@@ -9,13 +9,13 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from os import fspath
 from pathlib import Path
 from typing import Any
 
-from earwitness.analysis.evidence import PlaybackCounts, QualityEvidence, TaskTimes
+from earwitness.analysis.evidence import PlaybackCounts, QualityEvidence
 from earwitness.core import Answer, Rating, StrPath
 from earwitness.errors import EarwitnessWarning, InputError, UsageError
 from earwitness.ratings.records import Who
@@ -31,14 +31,10 @@ from earwitness.studies.changes import (
 from earwitness.studies.design.report import study_design
 from earwitness.studies.device import count_playback
 from earwitness.studies.file.reader import read_study
-from earwitness.studies.from_answers import (
-    StudySource,
-    check_against_design,
-    ratings_from_answers,
-)
-from earwitness.studies.pages import counted_trials, pages
-from earwitness.studies.quality import evidence_of_answers, task_times
-from earwitness.studies.study import STORE_FILE_NAME, Design, ListenerPlan, Study
+from earwitness.studies.from_answers import StudySource, ratings_from_answers
+from earwitness.studies.pages import answered_trial, asked_pages, counted_trials, pages
+from earwitness.studies.quality import ReceivedAnswer, evidence_of_answers, task_times
+from earwitness.studies.study import STORE_FILE_NAME, ListenerPlan, Study
 from earwitness.studies.trials import block_kind, trial_kind
 from earwitness.studies.trials.base import LETTERS
 from earwitness.studies.trials.plane import PlaneKind, is_placed
@@ -108,7 +104,7 @@ OTHERS_MAY_READ = 0o004  # permission bit of a file
 class StoredAnswers:
     """Answers to a study from a database, as in a file of answers."""
 
-    design: Design
+    study: Study
     name: str
     submissions: tuple[SubmittedAnswer, ...]
     notes: tuple[str, ...] = ()
@@ -132,18 +128,15 @@ class StoredAnswers:
     def ratings(self) -> list[Rating]:
         """Return the ratings of the answers."""
         answers = dict(enumerate(self.answers, 1))
-        check_against_design(self.design, answers, self.name)
-        return ratings_from_answers(self.design.study, answers, self.name)
+        return ratings_from_answers(self.study, answers, self.name)
 
     def plays(self) -> dict[Who, PlaybackCounts]:
         """Return playback counts per listener, for trials that count."""
-        trials = {plan.listener: counted_trials(plan) for plan in self.design.plans}
         counts = defaultdict[Who, list[PlaybackCounts]](list)
         for submission in self.submissions:
             answer, meta = submission.answer, submission.meta
-            trial = trials.get(answer.listener, {}).get(answer.page)
-            if trial is not None:
-                counts[answer.listener].append(count_playback(self.design.study, trial, meta))
+            if (trial := answered_trial(answer)) is not None:
+                counts[answer.listener].append(count_playback(self.study, trial, meta))
         return {
             who: PlaybackCounts(*map(sum, zip(*listener_counts, strict=True)))
             for who, listener_counts in counts.items()
@@ -154,19 +147,13 @@ class StoredAnswers:
 
         The answers of a workbook arrive all at once, so they have no times.
         """
-        received = defaultdict[int, list[tuple[str, str]]](list)
+        received = defaultdict[Who, list[ReceivedAnswer]](list)
         for submission in self.submissions:
             if not _is_imported(submission):
-                received[submission.answer.listener].append(
-                    (submission.answer.page, submission.received)
-                )
-        study = self.design.study
-        times: dict[Who, TaskTimes] = {
-            plan.listener: task_times(study, counted_trials(plan), received[plan.listener])
-            for plan in self.design.plans
-            if plan.listener in received
-        }
-        return evidence_of_answers(study, self.answers, times)
+                answer, at = submission.answer, submission.received
+                received[answer.listener].append((answered_trial(answer), at))
+        times = {who: task_times(self.study, answers) for who, answers in received.items()}
+        return evidence_of_answers(self.study, self.answers, times)
 
 
 def _is_imported(submission: SubmittedAnswer) -> bool:
@@ -362,38 +349,18 @@ def study_restore(study: StudySource, path: StrPath, db: StrPath | None = None) 
     return restore_backup(Path(path), address, plan.digest, __version__)
 
 
-@dataclass(frozen=True)
-class PageNames:
-    """Pages by name, and whether they have questions; cached by the lengths of plans.
-
-    The trials on the pages differ between listeners, but not the names.
-    """
-
-    study: Study
-    by_length: dict[tuple[int, ...], dict[str, bool]] = field(default_factory=dict)
-
-    def of(self, plan: ListenerPlan) -> dict[str, bool]:
-        """Return the pages of a listener."""
-        length = (len(plan.training), len(plan.anchors), *map(len, plan.sessions))
-        if length not in self.by_length:
-            shown = pages(self.study, plan, lambda *_: "")
-            self.by_length[length] = {page.name: page.asks for page in shown}
-        return self.by_length[length]
-
-
 def stored_answers(study: StudySource, db: StrPath) -> StoredAnswers:
     """Return the current answers by listener, without pages that ask nothing."""
-    design = study_design(load_study(study))
-    with open_store(design.study, db) as store:
-        submissions = store.counted_answers(design.study.digest)
-        notes = changed_text_notes(store.texts(design.study.digest), submissions)
-        notes += answered_audio_notes(store.audio(design.study.digest), submissions)
-    shown = PageNames(design.study)
-    asks = {plan.listener: shown.of(plan) for plan in design.plans}
-    kept = [submission for submission in submissions if _is_asked(asks, submission.answer)]
+    plan = load_study(study)
+    with open_store(plan, db) as store:
+        submissions = store.counted_answers(plan.digest)
+        notes = changed_text_notes(store.texts(plan.digest), submissions)
+        notes += answered_audio_notes(store.audio(plan.digest), submissions)
+    asked = asked_pages(plan)
+    kept = [one for one in submissions if one.answer.heard is not None or one.answer.page in asked]
     ordered = sorted(kept, key=lambda submission: submission.answer.listener)
     name, skipped = _hide_password(fspath(db)), len(submissions) - len(kept)
-    return StoredAnswers(design, name, tuple(ordered), tuple(notes), skipped)
+    return StoredAnswers(plan, name, tuple(ordered), tuple(notes), skipped)
 
 
 def study_export(
@@ -439,11 +406,6 @@ def study_records(study: StudySource, db: StrPath) -> Iterator[Record]:
     plan = load_study(study)
     with open_store(plan, db) as store:
         yield from store.export(plan.digest)
-
-
-def _is_asked(asks: Mapping[int, Mapping[str, bool]], answer: Answer) -> bool:
-    """Return whether a page has questions; unknown listeners are reported later."""
-    return answer.listener not in asks or asks[answer.listener].get(answer.page, False)
 
 
 def _hide_password(address: str) -> str:
@@ -559,7 +521,7 @@ def study_status(study: StudySource, db: StrPath | None = None) -> list[Record]:
         if not isinstance(study, Study):
             for note in changed_audio_notes(store, plan, Path(study).parent):
                 warnings.warn(note, EarwitnessWarning, stacklevel=2)
-    counts = _page_counts(plan)
+    counts = _count_per_listener(plan, partial(_count_pages, plan))
     known = [status for status in statuses if status.listener.plan_number in counts]
     known.sort(key=lambda status: (status.listener.plan_number, status.listener.former is None))
     records = [_status_record(status, counts) for status in known]
@@ -615,17 +577,15 @@ def _status_record(status: ListenerStatus, counts: Mapping[int, int]) -> Record:
     }
 
 
-def _page_counts(study: Study) -> dict[int, int]:
-    """Return the number of pages of each listener, which is the same within a panel.
-
-    Only the first listener of each panel is planned, since later listeners do not change it.
-    """
-    shown = PageNames(study)
-    return _count_per_listener(study, lambda plan: len(shown.of(plan)))
+def _count_pages(study: Study, plan: ListenerPlan) -> int:
+    return sum(1 for _ in pages(study, plan, lambda *_: "", outline=True))
 
 
 def _count_per_listener(study: Study, count: Callable[[ListenerPlan], int]) -> dict[int, int]:
-    """Return a count per listener that is the same within a panel."""
+    """Return a count per listener that is the same within a panel.
+
+    Only the first listener of each panel is planned, since later listeners do not change it.
+    """
     if study.plans:
         return {plan.listener: count(plan) for plan in study.plans}
     first = replace(study, listeners=min(study.listeners, study.panels))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -37,6 +38,9 @@ class HeardTrial(Struct, forbid_unknown_fields=True):
     item: str
     systems: Annotated[list[str], Meta(min_length=1)]
     target: float
+    scales: list[str] | UnsetType = UNSET
+    block: int | UnsetType = UNSET
+    against: str | UnsetType = UNSET
 
 
 class AnswerRecord(Struct, forbid_unknown_fields=True):
@@ -52,6 +56,7 @@ class AnswerRecord(Struct, forbid_unknown_fields=True):
     unheard: dict[str, Any] | UnsetType = UNSET
     comment: str | UnsetType = UNSET
     imported: bool | UnsetType = UNSET
+    digest: str | UnsetType = UNSET
 
 
 check_answer = derive_check(AnswerRecord, hints=False)
@@ -93,11 +98,25 @@ def _find_faults(value: Any, digest: str, seen: dict[tuple[int, str], int]) -> I
         given, wanted = value["study"][:12], digest[:12]
         message = f"answer to another version of the study ({given}…, not {wanted}…)"
         yield Fault("study", message, "was the study file edited?")
+    elif value.get("digest") not in (None, answer_digest(value)):
+        message = "study, listener, page or heard was changed after the export"
+        yield Fault("digest", message, "export the answers again")
+
+
+DIGEST_FIELDS = ("study", "listener", "page", "heard")
+DIGEST_CHARACTERS = 16
+
+
+def answer_digest(fields: Mapping[str, Any]) -> str:
+    """Return the digest of what an answer is about, which shows whether a line was edited."""
+    text = json.dumps([fields.get(name) for name in DIGEST_FIELDS], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_CHARACTERS]
 
 
 def answer_line(answer: Answer) -> bytes:
     """Return an answer as a line of a file."""
     fields = {name: value for name, value in asdict(answer).items() if value is not None}
+    fields["digest"] = answer_digest(fields)
     return json.dumps(fields, ensure_ascii=False).encode() + b"\n"
 
 

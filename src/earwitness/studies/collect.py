@@ -29,16 +29,16 @@ from earwitness.io.source import RecordSource
 from earwitness.ratings.names import KnownNames
 from earwitness.ratings.records import Grouping, Who
 from earwitness.studies.answers import SIMULATED_TIMESTAMP
-from earwitness.studies.design.report import study_procedure
 from earwitness.studies.device import count_marked, device_hits
 from earwitness.studies.from_answers import (
     comments_from_answers,
     ratings_from_answers,
     study_answers,
 )
-from earwitness.studies.pages import DEVICE_PAGE, counted_trials
+from earwitness.studies.pages import DEVICE_PAGE, answered_trial
+from earwitness.studies.procedure import study_procedure
 from earwitness.studies.quality import evidence_of_answers
-from earwitness.studies.study import STORE_FILE_NAME, Design, Study
+from earwitness.studies.study import STORE_FILE_NAME, Study
 from earwitness.studies.trials import block_kind, study_kinds
 
 # --- Checks of file kinds ------------------------------------------------------------------------
@@ -204,18 +204,17 @@ def device_results(study: Study, answers: Iterable[Answer]) -> dict[Who, DeviceH
     }
 
 
-def marked_plays(design: Design, answers: Iterable[Answer]) -> dict[Who, PlaybackCounts]:
+def marked_plays(study: Study, answers: Sequence[Answer]) -> dict[Who, PlaybackCounts]:
     """Return playback counts of listeners with answers that the server has marked.
 
     A file of answers has these marks, but no other record of playback.
     """
-    trials = {plan.listener: counted_trials(plan) for plan in design.plans}
-    counts, marked = defaultdict[Who, list[PlaybackCounts]](list), set[Who]()
+    marked = {answer.listener for answer in answers if answer.unheard and answered_trial(answer)}
+    counts = defaultdict[Who, list[PlaybackCounts]](list)
     for answer in answers:
-        if (trial := trials.get(answer.listener, {}).get(answer.page)) is not None:
-            counts[answer.listener].append(count_marked(design.study, trial, answer.unheard))
-            marked |= {answer.listener} if answer.unheard else set()
-    return {who: PlaybackCounts(*map(sum, zip(*counts[who], strict=True))) for who in marked}
+        if answer.listener in marked and (trial := answered_trial(answer)) is not None:
+            counts[answer.listener].append(count_marked(study, trial, answer.unheard))
+    return {who: PlaybackCounts(*map(sum, zip(*own, strict=True))) for who, own in counts.items()}
 
 
 def form_groups(study: Study, answers: Iterable[Answer]) -> dict[str, Grouping]:
@@ -281,14 +280,13 @@ def read_rating_set(
         return read_tables(files, reading, settings)
     collection, answers = RatingCollection(study_groups(plan)), list[Answer]()
     devices, plays = dict[Who, DeviceHits](), dict[Who, PlaybackCounts]()
-    imported = dict[Who, bool]()
     names = None if other_names else _study_names(plan)
     for path in files:
         if not has_answers(path):
             collection.read_table(path, reading, settings, names)
             continue
         name, content = source_name(path), _read_content(path)
-        design, by_place = study_answers(plan, name, content)
+        _, by_place = study_answers(plan, name, content)
         read = list(by_place.values())
         file = Input(name, hashlib.sha256(content).hexdigest(), len(content))
         rated = ratings_from_answers(plan, by_place, name)
@@ -296,10 +294,10 @@ def read_rating_set(
         collection.join(form_groups(plan, read), name)
         answers += read
         devices |= device_results(plan, read)
-        plays |= marked_plays(design, read)
-        imported = imported_trials(design, answers)
+        plays |= marked_plays(plan, read)
     inputs, notes = tuple(collection.inputs), collection.notes
-    material = rating_set(plan, collection.ratings, inputs, notes, imported.items())
+    imported = imported_trials(answers).items()
+    material = rating_set(plan, collection.ratings, inputs, notes, imported)
     return replace(
         material,
         **collection.findings(),
@@ -325,12 +323,11 @@ def _study_names(plan: Study) -> KnownNames:
     )
 
 
-def imported_trials(design: Design, answers: Iterable[Answer]) -> dict[Who, bool]:
+def imported_trials(answers: Iterable[Answer]) -> dict[Who, bool]:
     """Return who answered trials on paper or in workbooks, and whether all of them."""
-    trials = {plan.listener: counted_trials(plan) for plan in design.plans}
     imported = defaultdict[Who, list[bool]](list)
     for answer in answers:
-        if answer.page in trials.get(answer.listener, {}):
+        if answered_trial(answer) is not None:
             imported[answer.listener].append(bool(answer.imported))
     return {who: all(trials) for who, trials in imported.items() if any(trials)}
 
@@ -354,7 +351,7 @@ def stored_rating_set(
     inputs = (Input(name, stored.sha256, len(stored.lines)),)
     gathered = RatingCollection()
     gathered.add_answers(settings.rubric, stored.ratings(), inputs[0], settings.blank)
-    imported = imported_trials(stored.design, stored.answers).items()
+    imported = imported_trials(stored.answers).items()
     material = rating_set(plan, gathered.ratings, inputs, stored.notes, imported)
     groups = {**material.groups, **form_groups(plan, stored.answers)}
     return replace(

@@ -1,49 +1,38 @@
 """Ratings from answers to a study, and the check of answers against the design.
 
-An answer records what was presented: the item, the systems in order, and the target. Ratings are
-derived from that and from the study file, without generating the design again.
+An answer records the trial that was presented. Ratings are derived from that and from the study
+file; the design is generated again only for answers without a digest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from earwitness.analysis.results import StimulusComment
 from earwitness.core import Answer, Key, Rating, StrPath
 from earwitness.errors import BadAnswer, InputError, Problem, UsageError
-from earwitness.io.schema import whole_number
+from earwitness.io.schema import Fault
 from earwitness.ratings.records import Who
 from earwitness.studies.answers import read_answers
-from earwitness.studies.design.plan import count_further_sessions, scale_orders
-from earwitness.studies.design.report import study_design
+from earwitness.studies.design.plan import make_design
+from earwitness.studies.file.reader import read_study
 from earwitness.studies.pages import (
     ANCHOR_PAGES,
-    FEEDBACK_PAGE,
-    TEXT_PAGE,
-    TRAINING_PAGES,
     Page,
-    pages,
+    answered_trial,
+    asked_pages,
+    heard_trial,
     planned_trials,
     presented_trial,
     read_page,
 )
-from earwitness.studies.study import (
-    CHECK_SYSTEMS,
-    Design,
-    ListenerPlan,
-    SpokenText,
-    Study,
-    Trial,
-)
-from earwitness.studies.trials import block_kind
+from earwitness.studies.study import CHECK_SYSTEMS, SpokenText, Study, Trial
 from earwitness.studies.trials.base import LETTERS
 from earwitness.studies.trials.rubric import COMMENT_FIELD
 from earwitness.studies.trials.words import POSITIONS_FIELD, WordsKind
-from earwitness.version import __version__
 
 StudySource = StrPath | Study
 
@@ -77,8 +66,7 @@ def study_ratings(study: StudySource, answers: StrPath) -> list[dict[str, Any]]:
     >>> sorted({rating["scale"] for rating in ratings})
     ['BAK', 'OVRL', 'SIG']
     """
-    design, lines = study_answers(study, answers)
-    return rating_records(ratings_from_answers(design.study, lines, str(answers)))
+    return rating_records(ratings_from_answers(*study_answers(study, answers), str(answers)))
 
 
 def study_summaries(study: StudySource, answers: StrPath) -> list[dict[str, Any]]:
@@ -112,16 +100,15 @@ def study_summaries(study: StudySource, answers: StrPath) -> list[dict[str, Any]
     >>> sorted(summaries[0]["references"][0])
     ['annotator', 'positions']
     """
-    design, lines = study_answers(study, answers)
-    plan = design.study
+    plan, lines = study_answers(study, answers)
     if all(block.kind != WordsKind.name for block in plan.blocks):
         raise UsageError(f"the study has no {WordsKind.name} trials, so it has no summaries")
     ratings_from_answers(plan, lines, str(answers))  # refuses invalid answers
     made: dict[str, dict[int, list[int]]] = {}
     for answer in sorted(lines.values(), key=lambda one: one.listener):
         positions = answer.values.get(POSITIONS_FIELD)
-        if answer.heard is not None and answer.page[:1].isdigit() and positions is not None:
-            made.setdefault(answer.heard["item"], {}).setdefault(answer.listener, positions)
+        if (trial := answered_trial(answer)) is not None and positions is not None:
+            made.setdefault(trial.item, {}).setdefault(answer.listener, positions)
     names = [clip.name for clip in plan.material if clip.name in made]
     return [
         {
@@ -146,44 +133,50 @@ def _word_entries(transcript: SpokenText) -> list[Any]:
 
 def study_answers(
     study: StudySource, answers: StrPath, content: bytes | None = None
-) -> tuple[Design, Mapping[int, Answer]]:
-    """Return the design of a study, and its answers by line number, from a file or ``content``."""
-    design = study_design(study)
-    plan = design.study
+) -> tuple[Study, dict[int, Answer]]:
+    """Return a study, and its answers by line number, from a file or ``content``.
+
+    Exported answers describe their trials. Those of other files, which have no digest, are compared
+    with the design, which completes them.
+    """
+    plan = study if isinstance(study, Study) else read_study(Path(study))
     lines = read_answers(Path(answers), plan.digest, content)
-    check_against_design(design, lines, str(answers))
-    return design, lines
+    others = {
+        line: answer
+        for line, answer in lines.items()
+        if answer.digest is None or "scales" not in (answer.heard or {"scales": ()})
+    }
+    return plan, lines | complete_answers(plan, others, str(answers))
 
 
-# --- Check against the design --------------------------------------------------------------------
+# --- Answers without a digest --------------------------------------------------------------------
 
 
-def check_against_design(design: Design, answers: Mapping[int, Answer], source: str) -> None:
-    """Raise InputError for answers to trials that differ from the design."""
-    plans = {plan.listener: planned_trials(plan) for plan in design.plans}
-    problems = [
-        Problem(source, line, field, message, "".join(remedy))
-        for line, answer in answers.items()
-        if answer.listener in plans
-        for field, message, *remedy in _differences(answer, plans[answer.listener].get(answer.page))
-    ]
+def complete_answers(study: Study, answers: Mapping[int, Answer], source: str) -> dict[int, Answer]:
+    """Return answers with their trials in the design; raise InputError for other trials."""
+    plans = make_design(study).plans if answers else ()
+    trials = {plan.listener: planned_trials(plan) for plan in plans}
+    completed, problems = dict[int, Answer](), list[Problem]()
+    for line, answer in answers.items():
+        trial = trials.get(answer.listener, {}).get(answer.page)
+        problems += [Problem(source, line, *fault) for fault in _trial_faults(answer, trial)]
+        completed[line] = replace(answer, heard=None if trial is None else presented_trial(trial))
     if problems:
         raise InputError(problems, done="read")
+    return completed
 
 
-def _differences(answer: Answer, trial: Trial | None) -> Iterator[tuple[str, ...]]:
-    """Yield the differences between what was presented and the design, with remedies."""
+def _trial_faults(answer: Answer, trial: Trial | None) -> Iterator[Fault]:
+    """Yield the differences between what was presented and the design."""
     if trial is None:
         if answer.heard is not None:
-            yield "values", _no_page(answer)
+            yield Fault("values", _no_page(answer))
     elif answer.heard is None:
-        yield "heard", "missing", f"add what was presented on page {answer.page}"
-    elif answer.heard != presented_trial(trial):
+        yield Fault("heard", "missing", f"add what was presented on page {answer.page}")
+    elif not answer.heard.items() <= presented_trial(trial).items():
         presented, plan = _describe(answer.heard), _describe(presented_trial(trial))
-        remedy = "was the answer file edited?"
-        if answer.version not in ("", __version__):
-            remedy = f"use earwitness {answer.version}, which presented this trial"
-        yield "heard", f"{presented} was presented, but the design has {plan}", remedy
+        message = f"{presented} was presented, but the design has {plan}"
+        yield Fault("heard", message, "was the answer file edited?")
 
 
 def _describe(presented: Mapping[str, Any]) -> str:
@@ -205,13 +198,15 @@ def ratings_from_answers(
 
     With ``of_anchors``, these are the ratings of anchors, which are not analysed, in session 0.
     """
-    ratings, problems = list[Rating](), list[Problem]()
-    answered = _AnsweredPages(study)
+    ratings, problems, others = list[Rating](), list[Problem](), asked_pages(study)
+    listeners = [plan.listener for plan in study.plans] or range(1, study.listeners + 1)
     for line, answer in answers.items():
         try:
-            page = answered.page(answer)
-            if of_anchors:
-                page = replace(page, counts=page.name.startswith(f"{ANCHOR_PAGES}."))
+            trial, page = heard_trial(answer), others.get(answer.page)
+            if trial is not None:
+                page = _trial_page(answer.page, trial, of_anchors=of_anchors)
+            if page is None or answer.listener not in listeners:
+                raise BadAnswer([_no_page(answer)])
             ratings += read_page(study, page, answer.values, answer.listener)
         except BadAnswer as error:
             problems += [Problem(source, line, "values", message) for message in error.wrong]
@@ -220,104 +215,14 @@ def ratings_from_answers(
     return ratings
 
 
-@dataclass(frozen=True)
-class _AnsweredPages:
-    """Pages of answers to a study, found without its design."""
-
-    study: Study
-    known_pages: dict[int, dict[str, Page]] = field(default_factory=dict)
-
-    def page(self, answer: Answer) -> Page:
-        """Return the page of an answer: a trial as presented, or a page that all listeners see."""
-        if answer.heard is not None:
-            return self._trial_page(answer, answer.heard)
-        plan = self._plans.get(answer.listener)
-        sessions = self._session_blocks if plan is None else plan.sessions
-        page = self._other_pages(len(sessions)).get(answer.page)
-        if page is None or not self._is_listener(answer.listener):
-            raise BadAnswer([_no_page(answer)])
-        return page
-
-    def _trial_page(self, answer: Answer, presented: Mapping[str, Any]) -> Page:
-        part, _, number = answer.page.rpartition(".")
-        trial = self._trial(answer, part, presented)
-        if trial is None or whole_number(number) < 0 or not self._is_listener(answer.listener):
-            raise BadAnswer([_no_page(answer)])
-        session = max(0, whole_number(part))
-        counts = session > 0 and trial.systems[0] not in CHECK_SYSTEMS
-        return Page(answer.page, {}, trial, session, (), counts, int(number))
-
-    def _trial(self, answer: Answer, part: str, presented: Mapping[str, Any]) -> Trial | None:
-        """Return the trial that was presented, or None if the study has no such session."""
-        item, systems = presented["item"], tuple(presented["systems"])
-        target = presented["target"]
-        if self._plans:
-            trial = self._planned.get(answer.listener, {}).get(answer.page)
-            if trial is None:
-                return None
-            return Trial(item, systems, trial.scales, trial.block, target, trial.against)
-        if part in (TRAINING_PAGES, ANCHOR_PAGES):
-            session = 1  # practice and anchors are presented like the first session
-        elif 0 < whole_number(part) <= len(self._session_blocks):
-            session = int(part)
-        else:
-            return None
-        block, place = self._session_blocks[session - 1]
-        scales = scale_orders(self.study, block, answer.listener)[place]
-        if part == TRAINING_PAGES:
-            scales = self._practice_scales(scales, answer.page)
-        against = self._against[block].get(frozenset(systems), "")
-        return Trial(item, systems, scales, block, target, against)
-
-    def _practice_scales(self, scales: tuple[str, ...], page: str) -> tuple[str, ...]:
-        """Return the scales of a practice trial; a practice clip may be divided into trials."""
-        block, number = self.study.blocks[0], page.rpartition(".")[2]
-        sample = Trial("", block.systems[: block.heard], scales)
-        trials = block_kind(block).practice_trials([sample])
-        place = whole_number(number)
-        return scales if place < 0 else trials[(place - 1) % len(trials)].scales
-
-    def _is_listener(self, number: int) -> bool:
-        return number in self._plans if self._plans else 0 < number <= self.study.listeners
-
-    @cached_property
-    def _planned(self) -> dict[int, dict[str, Trial]]:
-        """Trials of each listener by page for imported plans."""
-        return {listener: planned_trials(plan) for listener, plan in self._plans.items()}
-
-    @cached_property
-    def _plans(self) -> dict[int, ListenerPlan]:
-        return {plan.listener: plan for plan in self.study.plans}
-
-    @cached_property
-    def _session_blocks(self) -> list[tuple[int, int]]:
-        """Block of each session, and position of the session in the block."""
-        blocks = enumerate(self.study.blocks)
-        own = [(number, place) for number, block in blocks for place in range(block.sessions)]
-        return own + own[: count_further_sessions(self.study)]
-
-    @cached_property
-    def _against(self) -> list[dict[frozenset[str], str]]:
-        """Per block, the system that others are rated relative to, by compared systems."""
-        return [
-            {
-                frozenset(treatment): kind.against(treatment)
-                for treatment in kind.treatments(block.systems, self.study.reference)
-            }
-            for block in self.study.blocks
-            for kind in [block_kind(block)]
-        ]
-
-    def _other_pages(self, sessions: int) -> dict[str, Page]:
-        """Return all pages except trials, for a number of sessions."""
-        if sessions not in self.known_pages:
-            study, empty = self.study, ListenerPlan(1, 1, ((),) * sessions)
-            names = [f"{part}.0" for part in (TRAINING_PAGES, ANCHOR_PAGES)]
-            names += [f"{FEEDBACK_PAGE}.{n + 1}" for n in range(study.training * study.feedback)]
-            texts = [Page(name, {"kind": TEXT_PAGE}) for name in names]
-            shown = [*pages(study, empty, lambda *_: ""), *texts]
-            self.known_pages[sessions] = {page.name: page for page in shown}
-        return self.known_pages[sessions]
+def _trial_page(name: str, trial: Trial, *, of_anchors: bool) -> Page:
+    """Return the page of a trial that was presented, without its view."""
+    part, _, number = name.partition(".")
+    session = int(part) if part.isdigit() else 0
+    counts = session > 0 and trial.systems[0] not in CHECK_SYSTEMS
+    if of_anchors:
+        counts = part == ANCHOR_PAGES
+    return Page(name, {}, trial, session, (), counts, int(number))
 
 
 # --- Comments on stimuli -------------------------------------------------------------------------
@@ -332,11 +237,10 @@ def comments_from_answers(
     of a file have these comments themselves.
     """
     for answer, meta in answers:
-        if answer.heard is None or not answer.page[:1].isdigit():
+        trial = answered_trial(answer)
+        if trial is None:
             continue
-        systems = answer.heard["systems"]
-        if systems[0] in CHECK_SYSTEMS:
-            continue
+        systems = trial.systems
         # the order of more than two systems is that of one listener, who is not to be identified
         together = " – ".join(systems if len(systems) <= 2 else sorted(systems))
         given = answer.values
@@ -349,7 +253,7 @@ def comments_from_answers(
         texts += [(one, given.get(f"{COMMENT_FIELD}_{n}")) for n, one in enumerate(systems, 1)]
         for system, text in texts:
             if isinstance(text, str) and text.strip():
-                key = Key(answer.heard["item"], system)
+                key = Key(trial.item, system)
                 yield answer.listener, StimulusComment(key, " ".join(text.split()))
 
 

@@ -7,11 +7,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from earwitness.core import Rating
+from earwitness.core import Answer, Rating
 from earwitness.errors import BadAnswer, whole_characters
 from earwitness.studies.device import device_faults, draw_device_trials
 from earwitness.studies.hearing import digit_files, draw_triplets, hearing_faults
-from earwitness.studies.study import CHECK_ROLES, HearingTest, ListenerPlan, Question, Study, Trial
+from earwitness.studies.study import (
+    CHECK_ROLES,
+    CHECK_SYSTEMS,
+    HearingTest,
+    ListenerPlan,
+    Question,
+    Study,
+    Trial,
+)
 from earwitness.studies.trials import block_kind, study_kinds, trial_kind
 from earwitness.studies.trials.base import is_number
 from earwitness.studies.wording import Wording, wording
@@ -137,6 +145,12 @@ def pages(
     yield Page(END_PAGE, {"kind": END_PAGE, "title": words.page(END_PAGE)})
 
 
+def asked_pages(study: Study) -> dict[str, Page]:
+    """Return the pages with questions that all listeners see, by name: those without a trial."""
+    shown = pages(study, ListenerPlan(1, 1, ()), lambda *_: "")
+    return {page.name: page for page in shown if page.asks}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TrialGroup:
     """Trials of practice, of anchors or of one session, with the title of their pages."""
@@ -180,7 +194,28 @@ def counted_trials(plan: ListenerPlan) -> dict[str, Trial]:
 
 def presented_trial(trial: Trial) -> dict[str, Any]:
     """Return what is presented in a trial, as stored with answers."""
-    return {"item": trial.item, "systems": list(trial.systems), "target": trial.target}
+    return {
+        "item": trial.item,
+        "systems": list(trial.systems),
+        "target": trial.target,
+        "scales": list(trial.scales),
+        "block": trial.block,
+        "against": trial.against,
+    }
+
+
+def heard_trial(answer: Answer) -> Trial | None:
+    """Return the trial that was presented on the page of an answer, if it was a trial."""
+    if answer.heard is None:
+        return None
+    systems, scales = tuple(answer.heard["systems"]), tuple(answer.heard["scales"])
+    return Trial(**{**answer.heard, "systems": systems, "scales": scales})
+
+
+def answered_trial(answer: Answer) -> Trial | None:
+    """Return the trial of an answer, if it counts."""
+    trial = heard_trial(answer) if answer.page[:1].isdigit() else None
+    return None if trial is None or trial.systems[0] in CHECK_SYSTEMS else trial
 
 
 def read_page(study: Study, page: Page, values: Mapping[str, Any], listener: int) -> list[Rating]:

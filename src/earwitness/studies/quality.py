@@ -14,7 +14,7 @@ from earwitness.analysis.evidence import CheckAnswer, QualityEvidence, TaskTimes
 from earwitness.core import Answer
 from earwitness.ratings.records import Who
 from earwitness.studies.device import wanted_plays
-from earwitness.studies.pages import FORM_PAGE, HEARING_PAGE, Page, View
+from earwitness.studies.pages import FORM_PAGE, HEARING_PAGE, Page, View, answered_trial
 from earwitness.studies.population import Person
 from earwitness.studies.study import CHECK_SYSTEMS, PAD_LENGTHS, Study, Trial
 from earwitness.studies.trials import block_kind, study_kinds
@@ -83,22 +83,20 @@ def simulate_check(
 # answered, so the time between two answers is at least the time spent on the second page.
 
 
-ReceivedAnswer = tuple[str, str]  # page and time of arrival
+ReceivedAnswer = tuple[Trial | None, str]  # trial, if it counts, and time of arrival
 
 
-def task_times(
-    study: Study, trials: Mapping[str, Trial], received: Sequence[ReceivedAnswer]
-) -> TaskTimes:
+def task_times(study: Study, received: Sequence[ReceivedAnswer]) -> TaskTimes:
     """Return the times of a listener's trials, from all answers in order of arrival.
 
-    ``trials`` are those that count, by page. Breaks between sessions are not left out of the
-    minutes. Times at which the clock of the server was set back are left out.
+    Breaks between sessions are not left out of the minutes. Times at which the clock of the server
+    was set back are left out.
     """
-    times = [(page, datetime.fromisoformat(at)) for page, at in received]
+    times = [(trial, datetime.fromisoformat(at)) for trial, at in received]
     found = [
-        TrialTime((at - before).total_seconds(), _sound_seconds(study, trials[page]))
-        for (_, before), (page, at) in pairwise(times)
-        if page in trials and at >= before
+        TrialTime((at - before).total_seconds(), _sound_seconds(study, trial))
+        for (_, before), (trial, at) in pairwise(times)
+        if trial is not None and at >= before
     ]
     seconds = ((at - before).total_seconds() for (_, before), (_, at) in pairwise(times))
     return TaskTimes(tuple(found), sum(one for one in seconds if one > 0) / 60)
@@ -141,11 +139,7 @@ def own_results(study: Study, answers: Iterable[Answer], words: Wording) -> list
     scales = {scale.name: scale for kind in kinds for scale in kind.scales}
     counts = {name: dict.fromkeys(scale.values, 0) for name, scale in scales.items()}
     for answer in answers:
-        if answer.heard is None or not answer.page[:1].isdigit():
-            continue
-        if answer.heard["systems"][0] in CHECK_SYSTEMS:
-            continue
-        for name, value in answer.values.items():
+        for name, value in answer.values.items() if answered_trial(answer) else ():
             if name in counts and value in counts[name]:
                 counts[name][value] += 1
     return [

@@ -31,7 +31,7 @@ from earwitness.report.parts import Intervals, Lines, Matrix, Panels, Part, Valu
 from earwitness.stats.means import ITEM_ADJUSTED, ITEM_T
 from earwitness.studies.analyse import study_analyse
 from earwitness.studies.design.plan import make_design
-from earwitness.studies.design.report import study_procedure
+from earwitness.studies.procedure import study_procedure
 from earwitness.studies.study import HearingTest, QualityControl, StudyBlock
 from earwitness.studies.trials import KINDS
 from helpers.sample_results import FIXTURES, SYSTEMS, mos, mushra, nothing, preference

@@ -31,8 +31,8 @@ from earwitness.forms.sheets.to_answers import (
     PaperEntryResult,
     position_records,
 )
-from earwitness.studies.design.report import study_procedure
 from earwitness.studies.file.reader import read_study
+from earwitness.studies.procedure import study_procedure
 from earwitness.studies.wording import wording
 from helpers.command_line import run
 from helpers.study_files import sound

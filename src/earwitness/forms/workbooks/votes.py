@@ -72,10 +72,10 @@ def study_ratings_xlsx(study: StudySource, answers: StrPath, output: StrPath) ->
     """
     load_xlsxwriter()
     file, source = AtomicFile(Path(output)), str(answers)
-    design, lines = study_answers(study, answers)
-    ratings = ratings_from_answers(design.study, lines, source)
-    anchors = ratings_from_answers(design.study, lines, source, of_anchors=True)
-    content = make_ratings_workbook(design.study, ratings, anchors)
+    plan, lines = study_answers(study, answers)
+    ratings = ratings_from_answers(plan, lines, source)
+    anchors = ratings_from_answers(plan, lines, source, of_anchors=True)
+    content = make_ratings_workbook(plan, ratings, anchors)
     with file as stream:
         stream.buffer.write(content)  # type: ignore[attr-defined]
     return Path(output)
