@@ -26,7 +26,7 @@ from earwitness.analysis.plan import NO_CORRECTION
 from earwitness.analysis.results import BradleyTerryAbilities, PairChoices
 from earwitness.core import Estimate, Rating
 from earwitness.ratings.records import Who
-from earwitness.ratings.scales import ABX_SCALE, CHOICE_SCALES
+from earwitness.ratings.scales import ABX_SCALE
 from earwitness.stats.contrasts import two_way_contrasts
 from earwitness.stats.means import mean_over_listeners, t_interval
 from earwitness.stats.paired_choices import (
@@ -48,19 +48,7 @@ from earwitness.stats.votes import Votes
 
 Pair = tuple[str, str]
 Counts = tuple[int, int, int]  # choices of the first, the second, neither
-CHOICE_OUTCOMES = {-1.0, 0.0, 1.0}
 SANDWICH_T = "sandwich_t"
-
-
-def are_choices(ratings: Sequence[Rating]) -> bool:
-    """Return whether ratings of a scale are choices between two systems.
-
-    They are if they name another system and the scale is that of AB, ABX or preference trials, or
-    if all values are 1, 0 or −1 and −1 occurs.
-    """
-    against = [rating.value for rating in ratings if rating.against]
-    named = bool(ratings) and ratings[0].scale in CHOICE_SCALES
-    return bool(against) and (named or {-1.0} < {*against} | {0.0} <= CHOICE_OUTCOMES)
 
 
 def compare_choices(

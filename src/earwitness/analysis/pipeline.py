@@ -12,7 +12,7 @@ from earwitness.analysis.agreement import (
     listener_figures,
     measure_agreement,
 )
-from earwitness.analysis.choices import are_choices, compare_choices, fit_abilities
+from earwitness.analysis.choices import compare_choices, fit_abilities
 from earwitness.analysis.effects import estimate_effects
 from earwitness.analysis.evidence import RepeatedVote
 from earwitness.analysis.groups import check_groups, group_results
@@ -26,9 +26,10 @@ from earwitness.analysis.means import (
     system_means,
 )
 from earwitness.analysis.plan import ANCHOR_CUTOFFS_HZ, ITEM_INTERVALS, MIXED_MODEL
-from earwitness.analysis.plane import plane_results
+from earwitness.analysis.plane import ACROSS_SCALE, UP_SCALE, plane_results
 from earwitness.analysis.prepare import (
     CodedRatings,
+    are_choices,
     code_ratings,
     find_duplicates,
     measure_retests,
@@ -138,7 +139,7 @@ def scale_results(
         friedman=friedman,
         modelled=compare_by_mixed_model(kept, settings, fitted),
         equivalences=check_equivalence(kept, settings, fitted),
-        groups=tuple(group_results(kept, groups, settings)),
+        groups=tuple(group_results(kept, groups, settings)) if plan.by else (),
         components=dict(fitted.variances) if fitted else {},
         everyone=mean_estimates(coded_all, settings.mean_method, settings) if left else {},
         subjects=subjects,
@@ -238,6 +239,10 @@ def analyse(
         scales.append(found)
     twice = find_duplicates(material.captions)
     comments = [comment for who, comment in material.comments if who not in set(left)]
+    rubric, published = settings.rubric, material.published
+    repeated = {repeat.key for repeat in doubled if settings.over_items}
+    has_faults = twice.keys or repeated or material.blank_rows or material.formula_totals
+    has_planes = {ACROSS_SCALE, UP_SCALE} <= {*names} and not settings.over_items
     return Results(
         title=material.title,
         signature=settings.signature,
@@ -268,20 +273,17 @@ def analyse(
         failed=screening.left,
         people=_listener_groups(counted, material.groups),
         faults=(*material.faults, *twice.faults),
-        rubric=rubric_results(kept, names, settings, published=material.published),
+        rubric=rubric_results(rubric, kept, names, settings, published=published)
+        if rubric
+        else None,
         comments=tuple(sorted(comments, key=lambda comment: (comment.key, comment.text))),
         procedure=material.procedure,
         alternatives=tuple(
-            alternative_contrasts(
-                kept,
-                names,
-                twice.keys,
-                {repeat.key for repeat in doubled} if settings.over_items else (),
-                material,
-                settings,
-            )
+            alternative_contrasts(kept, names, twice.keys, repeated, material, settings)
+            if has_faults
+            else ()
         ),
-        plane=plane_results(kept, scales, settings),
+        plane=plane_results(kept, scales, settings) if has_planes else None,
     )
 
 
@@ -289,7 +291,8 @@ def _check_ratings(material: RatingSet, settings: AnalysisSettings) -> None:
     """Raise UsageError for empty ratings and for unknown systems, fields or scales."""
     if not material.ratings:
         raise UsageError("no ratings to analyse")
-    check_groups(settings.plan.by, material.groups, material.ratings)
+    if settings.plan.by:
+        check_groups(settings.plan.by, material.groups, material.ratings)
     scales = {rating.scale for rating in material.ratings}
     for name in settings.plan.margins:
         if name not in scales:

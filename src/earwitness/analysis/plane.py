@@ -38,13 +38,11 @@ SKIM_NAME = re.compile(r"(?P<method>.+)-z[0-9.]+")  # name of a skim: its method
 def plane_results(
     ratings: Sequence[Rating], scales: Sequence[ScaleResults], settings: AnalysisSettings
 ) -> PlaneResults | None:
-    """Return positions on the TC/SD plane; None without ratings of both scales.
+    """Return positions on the TC/SD plane; None if nobody rated both scales of an output.
 
     Ellipses are over listeners, or over listeners and items if the planned interval is.
     """
     found = {scale.value.name: scale for scale in scales}
-    if settings.over_items or not {ACROSS_SCALE, UP_SCALE} <= found.keys():
-        return None
     cells = _paired_votes(ratings)
     if not cells:
         return None

@@ -17,6 +17,7 @@ from earwitness.analysis.results import Retest, Stimulus
 from earwitness.core import Key, Rating, group_values
 from earwitness.errors import InputError, Problem, UsageError, nearest
 from earwitness.ratings.records import RatingFault, Who
+from earwitness.ratings.scales import CHOICE_SCALES
 from earwitness.stats.arrays import Floats
 from earwitness.stats.means import mean_over_listeners
 from earwitness.stats.votes import Codes, Votes
@@ -24,7 +25,19 @@ from earwitness.stats.votes import Codes, Votes
 # --- Ratings as arrays ---------------------------------------------------------------------------
 
 
+CHOICE_OUTCOMES = {-1.0, 0.0, 1.0}
 Name = TypeVar("Name", bound=Hashable)
+
+
+def are_choices(ratings: Sequence[Rating]) -> bool:
+    """Return whether ratings of a scale are choices between two systems.
+
+    They are if they name another system and the scale is that of AB, ABX or preference trials, or
+    if all values are 1, 0 or −1 and −1 occurs.
+    """
+    against = [rating.value for rating in ratings if rating.against]
+    named = bool(ratings) and ratings[0].scale in CHOICE_SCALES
+    return bool(against) and (named or {-1.0} < {*against} | {0.0} <= CHOICE_OUTCOMES)
 
 
 @dataclass(frozen=True)

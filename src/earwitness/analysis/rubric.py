@@ -10,10 +10,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from earwitness.analysis.choices import are_choices
 from earwitness.analysis.effects import number_names
 from earwitness.analysis.means import compare_systems
-from earwitness.analysis.prepare import CodedRatings, code_ratings
+from earwitness.analysis.prepare import CodedRatings, are_choices, code_ratings
 from earwitness.analysis.results import (
     AlternativeContrast,
     Correlation,
@@ -23,7 +22,7 @@ from earwitness.analysis.results import (
 from earwitness.analysis.settings import AnalysisSettings
 from earwitness.core import Contrast, Key, Rating
 from earwitness.ratings.records import Who
-from earwitness.ratings.rubric import TOTAL
+from earwitness.ratings.rubric import TOTAL, Rubric
 from earwitness.stats.arrays import Floats
 from earwitness.stats.effects import (
     ClusterResampling,
@@ -38,16 +37,14 @@ from earwitness.stats.votes import Codes
 
 
 def rubric_results(
+    rubric: Rubric,
     ratings: Sequence[Rating],
     scales: Sequence[str],
     settings: AnalysisSettings,
     *,
     published: bool = False,
-) -> RubricResults | None:
-    """Return correlations between dimensions, or None without a rubric."""
-    rubric = settings.rubric
-    if rubric is None:
-        return None
+) -> RubricResults:
+    """Return correlations between the dimensions of a rubric."""
     return RubricResults(
         rubric.name,
         rubric.total,

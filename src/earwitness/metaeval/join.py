@@ -10,8 +10,7 @@ from math import isnan
 
 import numpy as np
 
-from earwitness.analysis.choices import are_choices
-from earwitness.analysis.prepare import code_ratings
+from earwitness.analysis.prepare import are_choices, code_ratings
 from earwitness.core import Key, Rating, Score, group_values
 from earwitness.errors import UsageError, nearest
 from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid

@@ -46,13 +46,17 @@ def _methods_sentences(results: Results) -> Iterator[str]:
     yield from _procedure_sentences(results)
     yield from screening_methods(results)
     yield from vote_methods(results)
-    yield from rubric_methods(results)
+    if results.rubric or results.faults or results.alternatives:
+        yield from rubric_methods(results)
     yield from mean_methods(results)
     yield from difference_methods(results)
     yield from equivalence_methods(results)
-    yield from plane_methods(results)
-    yield from group_methods(results)
-    yield from choice_methods(results)
+    if results.plane:
+        yield from plane_methods(results)
+    if results.has_groups:
+        yield from group_methods(results)
+    if results.has_choices:
+        yield from choice_methods(results)
     yield from agreement_methods(results)
     for change in results.changed:
         yield f"Deviation from the planned analysis: {change.rstrip('.')}."

@@ -222,8 +222,6 @@ def group_methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on groups."""
     all_groups = [grouped for scale in results.scales for grouped in scale.groups]
     fields = {grouped.field: grouped.of for grouped in all_groups}
-    if not fields:
-        return
     names = join_names(
         [f"{name} (groups of {of}s)" for name, of in fields.items()], MAX_LISTED_NAMES
     )

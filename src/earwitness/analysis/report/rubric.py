@@ -193,8 +193,6 @@ def _bias_cell(estimate: Estimate | None) -> str:
 
 def fault_sections(results: Results) -> Iterator[Section]:
     """Yield the faults and their handling, and differences without faulty rows."""
-    if not results.faults and not results.alternatives:
-        return
     parts: list[Part] = [_fault_table(results)] if results.faults else []
     if results.alternatives:
         parts.append(_alternative_table(results))
