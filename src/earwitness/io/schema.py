@@ -499,6 +499,8 @@ def _check_boolean(value: Any, path: str) -> Iterator[Fault]:
 def fill_defaults(value: Mapping[str, Any], struct: type) -> dict[str, Any]:
     """Return a checked value with the defaults of missing fields, also in nested structs.
 
+    Names that are whole numbers become text.
+
     >>> from msgspec import defstruct
     >>> hall = defstruct("Hall", [("seats", int), ("name", str, "hall")])
     >>> house = defstruct("House", [("halls", list[hall])])
@@ -513,6 +515,12 @@ def _fill(value: Any, kind: inspect.Type) -> Any:
     kind = _without_metadata(kind)
     if isinstance(kind, inspect.ListType):
         return [_fill(inner, kind.item_type) for inner in value]
+    if isinstance(kind, inspect.TupleType):
+        return [_fill(inner, own) for inner, own in zip(value, kind.item_types, strict=True)]
+    if isinstance(kind, inspect.UnionType) and type(value) is int:
+        parts = map(_without_metadata, kind.types)
+        is_name = any(getattr(part, "pattern", None) == NAME_PATTERN for part in parts)
+        return str(value) if is_name else value
     if not isinstance(kind, inspect.StructType):
         return value
     filled = {}

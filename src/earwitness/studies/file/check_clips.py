@@ -144,9 +144,7 @@ def build_eligible(value: Any) -> EligibleAnswers | None:
 
 def build_hearing(value: Mapping[str, Any] | None) -> HearingTest | None:
     """Return the hearing test of a study, if any."""
-    if value is None or "{digit}" not in value["digits"]:
-        return None
-    return HearingTest(value["digits"], value.get("triplets", 24), value.get("max_srt"))
+    return HearingTest(**value) if value is not None and "{digit}" in value["digits"] else None
 
 
 def missing_digits(folder: Path, test: HearingTest) -> list[Problem]:
@@ -209,7 +207,7 @@ def quality_faults(value: Mapping[str, Any], kinds: Sequence[TrialKind]) -> Iter
     if "hearing" in value and build_hearing(value["hearing"]) is None:
         message = "must contain {digit}, such as digits/{digit}.wav"
         yield Fault("hearing.digits", message)
-    for name in map(str, value["systems"]):
+    for name in value["systems"]:
         if name in CHECK_SYSTEMS:
             yield Fault("systems", f'"{name}" is reserved for quality control', "rename it")
     for key in COUNT_KEYS.values():

@@ -79,7 +79,7 @@ def _known_kinds(value: Any) -> list[type[TrialKind]]:
 def judged_systems(value: StudyMapping) -> list[str]:
     """Return the systems whose summaries are judged."""
     blocks = [block for block in value["blocks"] if block["kind"] == ReadingKind.name]
-    names = [str(name) for block in blocks for name in block.get("systems", value["systems"])]
+    names = [name for block in blocks for name in block.get("systems", value["systems"])]
     return list(dict.fromkeys(names))
 
 
@@ -189,12 +189,10 @@ def by_faults(value: StudyMapping, clips: Sequence[Clip]) -> Iterator[Fault]:
     """Yield faults of analysis.by, which names fields of clips or listeners."""
     if not clips:
         return
-    asked = [
-        str(question["name"]) for questions in value["forms"].values() for question in questions
-    ]
+    asked = [question["name"] for questions in value["forms"].values() for question in questions]
     juries = ["jury"] * bool(value["juries"])
     fields = [*clips[0].covariates, *juries, *asked, NO_GROUPS]
-    names = list(map(str, value["analysis"]["by"]))
+    names = value["analysis"]["by"]
     for index, name in enumerate(names):
         path = f"analysis.by[{index}]"
         if name in names[:index]:
@@ -226,10 +224,10 @@ def contradictions(
     """
     if not practice:
         value = {**value, "training": 0}
-    systems = [str(name) for name in value["systems"]]
+    systems = value["systems"]
     yield from _repeat_faults(systems, "systems")
     for key in ("reference", "anchors"):
-        if PurePosixPath(str(value.get(key, ""))).name in systems:
+        if PurePosixPath(value.get(key, "")).name in systems:
             yield Fault(key, "is also listed under systems", "remove it from one of the two")
     for number, block in enumerate(value["blocks"]):
         count = max(0, len(clips) - len(value["training_items"]))
@@ -288,7 +286,7 @@ def valid_kinds(value: StudyMapping) -> list[TrialKind]:
 def _block_faults(
     value: StudyMapping, block: StudyMapping, path: str, systems: Sequence[str], clips: int
 ) -> Iterator[Fault]:
-    block_systems = [str(system) for system in block.get("systems", systems)]
+    block_systems = block.get("systems", systems)
     yield from _repeat_faults(block_systems, f"{path}.systems")
     yield from _unknown_faults(block_systems, systems, f"{path}.systems")
     heard = block.get("heard", len(block_systems))
@@ -362,7 +360,7 @@ def _kind_faults(
         yield Fault(
             "anchors", f"not supported by {kind.name}, which does not rate clips one at a time"
         )
-    extra = [str(name) for name in kind.extra(str(value.get("reference", "")))]
+    extra = kind.extra(value.get("reference", ""))
     for name in extra:
         if extra.count(name) > 1 or (name in systems and name != value.get("reference")):
             yield Fault(f"{path}.parameters", f'"{name}" is both an anchor and another system')
@@ -392,7 +390,7 @@ def _covariate_faults(balance: StudyMapping, clips: Sequence[Clip]) -> Iterator[
         path = f"balance.{kind}"
         yield from _repeat_faults(names, path)
         yield from _unknown_faults(names, columns, path, "the material has no column")
-    for index, column in enumerate(map(str, balance["numbers"])):
+    for index, column in enumerate(balance["numbers"]):
         odd = [c.name for c in clips if isinstance(c.covariates.get(column), str)]
         if odd:
             message = f'"{column}" of {odd[0]} is not a number'
@@ -466,12 +464,12 @@ def _analysis_faults(
         scales = {name for kind in kinds for name in kind.results()}
         yield from _scale_faults(value["analysis"], scales)
         yield from _control_faults(value["screening"], kinds)
-    reference = str(value.get("reference", ""))  # rated in addition, as anchors are
+    reference = value.get("reference", "")  # rated in addition, as anchors are
     system_names = [*systems, *(name for kind in kinds for name in kind.extra(reference))]
     for index, pair in enumerate(value["analysis"]["contrasts"]):
         path = f"analysis.contrasts[{index}]"
         yield from _unknown_faults(pair, system_names, path)
-        if str(pair[0]) == str(pair[1]):
+        if pair[0] == pair[1]:
             yield Fault(path, f'"{pair[0]}" is compared with itself')
     yield from _anchor_faults(value["analysis"]["anchors"], systems)
     test, interval = value["analysis"]["test"], value["analysis"]["interval"]

@@ -10,12 +10,13 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from earwitness.analysis.plan import ALL_SCALES, Analysis, interval_for
+import msgspec
+
+from earwitness.analysis.plan import ALL_SCALES, interval_for
 from earwitness.analysis.screening import PRESETS, SCREENS
 from earwitness.errors import InputError, Problem
 from earwitness.io.schema import Fault, fill_defaults
 from earwitness.io.yaml import YamlDocument, read_yaml
-from earwitness.ratings.names import DEFAULT_SOUND_PATTERN
 from earwitness.studies.file.check_clips import (
     build_eligible,
     build_hearing,
@@ -51,11 +52,7 @@ from earwitness.studies.file.material import (
     read_gold,
     with_numbers,
 )
-from earwitness.studies.file.recordings import (
-    build_display,
-    build_recordings,
-    recording_faults,
-)
+from earwitness.studies.file.recordings import build_recordings, recording_faults
 from earwitness.studies.file.schema import DeviceKeys, StudyKeys, check_study_file
 from earwitness.studies.file.transcripts import (
     Transcripts,
@@ -67,10 +64,8 @@ from earwitness.studies.study import (
     CheckClip,
     Clip,
     Gold,
-    Jury,
     Question,
     Study,
-    StudyBlock,
 )
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.words import WordsKind
@@ -261,7 +256,7 @@ def _read_material(
     else:
         material = _list_clips(folder, value, sounds, texts) if looked else StudyMaterial()
     named = _NamedMaterial(
-        with_numbers(material.clips, list(map(str, value["balance"]["numbers"]))),
+        with_numbers(material.clips, value["balance"]["numbers"]),
         problems=material.problems,
         is_draft=is_draft,
     )
@@ -271,7 +266,7 @@ def _read_material(
         named.anchors, problems = read_anchor_clips(folder, value["anchors"])
         named.problems += problems
     if is_captioned(value) and value.get("captions"):
-        systems = list(map(str, value["systems"]))
+        systems = value["systems"]
         names = [clip.name for clip in named.clips]
         if draft and is_missing(folder, value["captions"]):
             captions = draft_captions(value["captions"], names, systems)
@@ -285,7 +280,7 @@ def _read_material(
         named.problems += missing_sounds(folder, value)
     if value.get("gold"):
         first, names = value["blocks"][0], [clip.name for clip in named.clips]
-        systems = list(map(str, first.get("systems", value["systems"])))
+        systems = first.get("systems", value["systems"])
         named.gold, problems = read_gold(
             folder / value["gold"], names, systems, check_scales(first)
         )
@@ -352,9 +347,9 @@ def _locate_sounds(folder: Path, value: StudyDict, without: Sequence[str]) -> So
 
 def _sound_folders(value: StudyDict) -> list[str]:
     """Return systems and the other folders that trials need."""
-    folders = list(map(str, value["systems"]))
+    folders = list(value["systems"])
     for kind in valid_kinds(value) if value.get("reference") else ():
-        folders += kind.extra(str(value["reference"]))
+        folders += kind.extra(value["reference"])
     return list(dict.fromkeys(folders))
 
 
@@ -374,45 +369,30 @@ def _list_clips(
 
 
 def _build_study(value: StudyDict, named: _NamedMaterial, folder: Path) -> Study:
-    systems = tuple(map(str, value["systems"]))
     share = (len(named.clips) - len(value["training_items"])) // value["panels"]
-    quality = build_quality(value["quality"], named.checks)
-    study = Study(
-        title=value["title"],
-        seed=value["seed"],
-        material=tuple(named.clips),
-        blocks=tuple(_build_block(block, systems, share) for block in value["blocks"]),
-        listeners=value.get("listeners", 0),
-        panels=value["panels"],
-        rest_minutes=float(value["rest_minutes"]),
-        categories=tuple(map(str, value["balance"]["categories"])),
-        numbers=tuple(map(str, value["balance"]["numbers"])),
-        files=value.get("files", DEFAULT_SOUND_PATTERN),
-        reference=str(value.get("reference", "")),
-        anchors=tuple(named.anchors),
-        anchor_folder=value.get("anchors", ""),
-        training=value["training"],
-        training_items=tuple(map(str, value["training_items"])),
-        language=value["language"],
-        wordings=value["wordings"],
-        instructions=value["instructions"],
-        consent=value["consent"],
-        before=_build_questions(value["forms"]["before"]),
-        after=_build_questions(value["forms"]["after"]),
-        screening=build_rules(value["screening"], quality),
-        analysis=_build_analysis(value["analysis"]),
-        device=tuple(value["device"]["steps"]),
-        device_required=tuple(value["device"]["require"]),
-        device_tries=value["device"]["tries"] if value["device"]["require"] else 0,
-        feedback=value["feedback"],
-        gold=tuple(named.gold),
-        lengths=value["lengths"],
-        juries=tuple(Jury(str(name), count) for name, count in value["juries"].items()),
-        quality=quality,
-        hearing=build_hearing(value.get("hearing")),
-        recordings=build_recordings(value["recordings"]),
-        recording_display=build_display(value["recording_display"]),
-    )
+    quality, device = build_quality(value["quality"], named.checks), value["device"]
+    fields = {
+        "listeners": 0,
+        **value,
+        **value["balance"],
+        "material": named.clips,
+        "anchors": named.anchors,
+        "anchor_folder": value.get("anchors", ""),
+        "gold": named.gold,
+        "blocks": [_fill_block(block, value["systems"], share) for block in value["blocks"]],
+        "before": _build_questions(value["forms"]["before"]),
+        "after": _build_questions(value["forms"]["after"]),
+        "screening": build_rules(value["screening"], quality),
+        "analysis": _fill_analysis(value["analysis"]),
+        "device": device["steps"],
+        "device_required": device["require"],
+        "device_tries": device["tries"] if device["require"] else 0,
+        "juries": [{"name": name, "listeners": n} for name, n in value["juries"].items()],
+        "quality": quality,
+        "hearing": build_hearing(value.get("hearing")),
+        "recordings": build_recordings(value["recordings"]),
+    }
+    study = msgspec.convert(fields, Study)
     return with_digest(
         _add_playlists(study, folder / value["rows"]) if value.get("rows") else study
     )
@@ -442,51 +422,25 @@ def _add_playlists(study: Study, folder: Path) -> Study:
     )
 
 
-def _build_block(block: StudyDict, systems: tuple[str, ...], share: int) -> StudyBlock:
-    block_systems = tuple(map(str, block.get("systems", systems)))
-    return StudyBlock(
-        kind=block["kind"],
-        systems=block_systems,
-        clips=block.get("clips", share),
-        sessions=block["sessions"],
-        heard=block.get("heard", len(block_systems)),
-        seconds=float(block["rating_seconds"]),
-        parameters=block["parameters"],
-    )
+def _fill_block(block: StudyDict, systems: list[str], share: int) -> StudyDict:
+    heard = len(block.get("systems", systems))
+    defaults = {"systems": systems, "clips": share, "heard": heard}
+    return {**defaults, **block, "seconds": block["rating_seconds"]}
 
 
-def _build_questions(asked: list[StudyDict]) -> tuple[Question, ...]:
-    return tuple(
-        Question(
-            str(question["name"]),
-            question["prompt"],
-            question["answer"],
-            tuple(question.get("options", ())),
-            question["needed"],
-            build_eligible(question.get("eligible")),
-        )
-        for question in asked
-    )
+def _build_questions(asked: list[StudyDict]) -> list[Question]:
+    made = []
+    for question in asked:
+        options, eligible = question.get("options", ()), build_eligible(question.get("eligible"))
+        made.append(Question(**{**question, "options": tuple(options), "eligible": eligible}))
+    return made
 
 
-def _build_analysis(value: StudyDict) -> Analysis:
-    return Analysis(
-        scales=tuple(map(str, value["scales"])),
-        contrasts=tuple((str(a), str(b)) for a, b in value["contrasts"]),
-        interval=interval_for(value["generalize"], value["interval"])
-        if value.get("generalize")
-        else value["interval"],
-        level=float(value["level"]),
-        correction=value["correction"],
-        by=tuple(map(str, value["by"])),
-        margins={str(name): float(margin) for name, margin in value["margins"].items()},
-        test=value["test"],
-        adjust=value["adjust"],
-        anchors=_build_anchors(value["anchors"]),
-    )
-
-
-def _build_anchors(value: list[Any] | StudyDict) -> dict[str, tuple[str, ...]]:
-    """Return anchors by scale, those of all scales under ``ALL_SCALES``."""
-    by_scale = value if isinstance(value, dict) else {ALL_SCALES: value}
-    return {str(scale): tuple(map(str, names)) for scale, names in by_scale.items() if names}
+def _fill_analysis(value: StudyDict) -> StudyDict:
+    """Return the keys of an analysis with its interval, and its anchors by scale."""
+    interval, anchors = value["interval"], value["anchors"]
+    if population := value.get("generalize"):
+        interval = interval_for(population, interval)
+    by_scale = anchors if isinstance(anchors, dict) else {ALL_SCALES: anchors}
+    named = {scale: list(map(str, names)) for scale, names in by_scale.items() if names}
+    return {**value, "interval": interval, "anchors": named}

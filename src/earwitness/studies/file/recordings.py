@@ -12,12 +12,11 @@ from typing import Any
 import msgspec
 
 from earwitness.errors import EarwitnessError, InputError, Problem, nearest
-from earwitness.io.schema import Fault, fill_defaults
+from earwitness.io.schema import Fault
 from earwitness.navigator.labels import Overlay, read_overlays
 from earwitness.recordings.recording import open_recording, sound_files
 from earwitness.recordings.types import Recording
 from earwitness.report.parts import Lines, Section, Table
-from earwitness.studies.file.schema import RecordingKeys
 from earwitness.studies.study import Clip, LongRecording, RecordingDisplay, Study
 
 # --- Keys of the study file ----------------------------------------------------------------------
@@ -30,7 +29,7 @@ def recording_faults(value: Mapping[str, Any], clips: Sequence[Clip]) -> Iterato
         if item not in names:
             yield Fault(f"recordings.{item}", f'no item "{item}"', nearest(item, names))
     display = value["recording_display"]
-    if not value["recordings"] and build_display(display) != RecordingDisplay():
+    if not value["recordings"] and msgspec.convert(display, RecordingDisplay) != RecordingDisplay():
         remedy = "name them under recordings, or remove this key"
         yield Fault("recording_display", "the study has no long recordings", remedy)
     low, high = display.get("range_db", (0, 1))
@@ -45,26 +44,11 @@ def build_recordings(value: Mapping[str, Any]) -> tuple[LongRecording, ...]:
 
 
 def _build_recording(item: str, value: Any) -> LongRecording:
-    keys = fill_defaults(value if isinstance(value, dict) else {"files": value}, RecordingKeys)
-    return LongRecording(
-        item,
-        _path_list(keys["files"]),
-        keys["start"],
-        keys["zone"],
-        keys["shown"],
-        float(keys["hour_gap"]),
-        keys["speech"],
-        _path_list(keys.get("labels", ())),
-    )
-
-
-def _path_list(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
-
-
-def build_display(value: Mapping[str, Any]) -> RecordingDisplay:
-    """Return the display of long recordings by the keys of the study file."""
-    return msgspec.convert(value, RecordingDisplay)
+    keys = {"item": item, **(value if isinstance(value, dict) else {"files": value})}
+    for name in ("files", "labels"):
+        if isinstance(keys.get(name), str):
+            keys[name] = [keys[name]]
+    return msgspec.convert(keys, LongRecording)
 
 
 # --- Files and clock -----------------------------------------------------------------------------
