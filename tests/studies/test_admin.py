@@ -419,7 +419,7 @@ def test_comments_are_exported_and_read_again(folder: Path, address: str) -> Non
     lines = [json.loads(line) for line in out.read_text().splitlines()]
     assert {one["comment"] for one in lines if "comment" in one} == {'ünï "&+%" 🙂'}
     assert all(("comment" in one) is ("heard" in one) for one in lines)
-    comments = list(comments_from_answers((one, None) for one in read_answers(path, out)))
+    comments = list(comments_from_answers(read_answers(path, out)))
     assert len(comments) == 4
 
 

@@ -12,20 +12,22 @@ from earwitness.core import Answer, Key, Rating
 from earwitness.studies.from_answers import comments_from_answers
 
 
-def answer(listener: int, page: str, systems: list[str], **values: Any) -> Answer:
+def answer(
+    listener: int, page: str, systems: list[str], comment: str | None = None, **values: Any
+) -> Answer:
     heard = {"item": "clip", "systems": systems, "target": 0, "scales": []}
-    return Answer("study", listener, page, values, heard)
+    return Answer("study", listener, page, values, heard, comment=comment)
 
 
 def test_comments_are_about_the_caption_or_the_sound() -> None:
     both = ["model", "person"]
-    answers: list[tuple[Answer, dict[str, Any] | None]] = [
-        (answer(1, "1.1", both, **{"A.comment": " too\n long ", "B.comment": None}), None),
-        (answer(2, "2.1", both, **{"B.comment": "fine"}), {"workbook": []}),
-        (answer(3, "1.2", ["noisy"], SIG=3), {"comment": "hum", "plays": []}),
-        (answer(3, "1.3", ["noisy"], SIG=3), {"comment": "  "}),
-        (answer(3, "training.1", ["noisy"], SIG=3), {"comment": "practice"}),
-        (Answer("study", 3, "after", {"remarks": "thank you"}), {"comment": "no sound"}),
+    answers = [
+        answer(1, "1.1", both, **{"A.comment": " too\n long ", "B.comment": None}),
+        answer(2, "2.1", both, **{"B.comment": "fine"}),
+        answer(3, "1.2", ["noisy"], "hum", SIG=3),
+        answer(3, "1.3", ["noisy"], "  ", SIG=3),
+        answer(3, "training.1", ["noisy"], "practice", SIG=3),
+        Answer("study", 3, "after", {"remarks": "thank you"}, comment="no sound"),
     ]
     assert list(comments_from_answers(answers)) == [
         (1, StimulusComment(Key("clip", "model"), "too long")),
@@ -36,7 +38,7 @@ def test_comments_are_about_the_caption_or_the_sound() -> None:
 
 def test_comments_on_several_systems_do_not_have_the_order_of_a_listener() -> None:
     orders = (["b", "c", "a"], ["c", "a", "b"])
-    answers = [(answer(n, "1.1", order, comment="few"), None) for n, order in enumerate(orders, 1)]
+    answers = [answer(n, "1.1", order, comment="few") for n, order in enumerate(orders, 1)]
     assert {one.key.system for _, one in comments_from_answers(answers)} == {"a – b – c"}
 
 

@@ -15,8 +15,8 @@ from os import fspath
 from pathlib import Path
 from typing import Any
 
-from earwitness.analysis.evidence import PlaybackCounts, QualityEvidence
-from earwitness.core import Answer, Rating, StrPath
+from earwitness.analysis.evidence import PlaybackCounts, QualityEvidence, TaskTimes
+from earwitness.core import Answer, Rating, StrPath, group_values
 from earwitness.errors import EarwitnessWarning, InputError, UsageError
 from earwitness.ratings.records import Who
 from earwitness.store.backup import BackupContent, restore_backup, write_backup
@@ -29,11 +29,11 @@ from earwitness.studies.changes import (
     changed_text_notes,
 )
 from earwitness.studies.design.report import study_design
-from earwitness.studies.device import count_playback
+from earwitness.studies.device import count_playback, sum_playback
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.from_answers import StudySource, ratings_from_answers
 from earwitness.studies.pages import answered_trial, asked_pages, counted_trials, pages
-from earwitness.studies.quality import ReceivedAnswer, evidence_of_answers, task_times
+from earwitness.studies.quality import evidence_of_answers, task_times
 from earwitness.studies.study import STORE_FILE_NAME, ListenerPlan, Study
 from earwitness.studies.trials import block_kind, trial_kind
 from earwitness.studies.trials.base import LETTERS
@@ -112,13 +112,13 @@ class StoredAnswers:
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        """The answers."""
-        return tuple(submission.answer for submission in self.submissions)
+        """The answers, with comments."""
+        return tuple(map(_add_comment, self.submissions))
 
     @property
     def lines(self) -> bytes:
-        """The answers as lines of a file, with comments."""
-        return b"".join(map(answer_line, map(_add_comment, self.submissions)))
+        """The answers as lines of a file."""
+        return b"".join(map(answer_line, self.answers))
 
     @property
     def sha256(self) -> str:
@@ -132,27 +132,25 @@ class StoredAnswers:
 
     def plays(self) -> dict[Who, PlaybackCounts]:
         """Return playback counts per listener, for trials that count."""
-        counts = defaultdict[Who, list[PlaybackCounts]](list)
-        for submission in self.submissions:
-            answer, meta = submission.answer, submission.meta
-            if (trial := answered_trial(answer)) is not None:
-                counts[answer.listener].append(count_playback(self.study, trial, meta))
-        return {
-            who: PlaybackCounts(*map(sum, zip(*listener_counts, strict=True)))
-            for who, listener_counts in counts.items()
-        }
+        return sum_playback(
+            (submission.answer.listener, count_playback(self.study, trial, submission.meta))
+            for submission in self.submissions
+            if (trial := answered_trial(submission.answer))
+        )
 
     def quality(self) -> QualityEvidence:
         """Return answers to gold and trapping clips, and times of trials, per listener.
 
         The answers of a workbook arrive all at once, so they have no times.
         """
-        received = defaultdict[Who, list[ReceivedAnswer]](list)
-        for submission in self.submissions:
-            if not _is_imported(submission):
-                answer, at = submission.answer, submission.received
-                received[answer.listener].append((answered_trial(answer), at))
-        times = {who: task_times(self.study, answers) for who, answers in received.items()}
+        received = group_values(
+            (submission.answer.listener, (answered_trial(submission.answer), submission.received))
+            for submission in self.submissions
+            if not _is_imported(submission)
+        )
+        times: dict[Who, TaskTimes] = {
+            who: task_times(self.study, answers) for who, answers in received.items()
+        }
         return evidence_of_answers(self.study, self.answers, times)
 
 

@@ -397,7 +397,7 @@ def study_results(
     material = replace(
         material,
         groups={**material.groups, **form_groups(study, answers)},
-        comments=tuple(comments_from_answers((answer, None) for answer in answers)),
+        comments=tuple(comments_from_answers(answers)),
         quality=evidence_of_answers(study, answers),
     )
     check_roles(material, how)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -23,13 +22,13 @@ from earwitness.analysis.rating_set import (
     source_name,
 )
 from earwitness.analysis.settings import AnalysisSettings
-from earwitness.core import Answer, Input, Key, Rating, StrPath
+from earwitness.core import Answer, Input, Key, Rating, StrPath, group_values
 from earwitness.errors import UsageError
 from earwitness.io.source import RecordSource
 from earwitness.ratings.names import KnownNames
 from earwitness.ratings.records import Grouping, Who
 from earwitness.studies.answers import SIMULATED_TIMESTAMP
-from earwitness.studies.device import count_marked, device_hits
+from earwitness.studies.device import count_marked, device_hits, sum_playback
 from earwitness.studies.from_answers import (
     comments_from_answers,
     ratings_from_answers,
@@ -210,11 +209,11 @@ def marked_plays(study: Study, answers: Sequence[Answer]) -> dict[Who, PlaybackC
     A file of answers has these marks, but no other record of playback.
     """
     marked = {answer.listener for answer in answers if answer.unheard and answered_trial(answer)}
-    counts = defaultdict[Who, list[PlaybackCounts]](list)
-    for answer in answers:
-        if answer.listener in marked and (trial := answered_trial(answer)) is not None:
-            counts[answer.listener].append(count_marked(study, trial, answer.unheard))
-    return {who: PlaybackCounts(*map(sum, zip(*own, strict=True))) for who, own in counts.items()}
+    return sum_playback(
+        (answer.listener, count_marked(study, trial, answer.unheard))
+        for answer in answers
+        if answer.listener in marked and (trial := answered_trial(answer))
+    )
 
 
 def form_groups(study: Study, answers: Iterable[Answer]) -> dict[str, Grouping]:
@@ -303,7 +302,7 @@ def read_rating_set(
         **collection.findings(),
         groups={**material.groups, **collection.groups},
         captions={**material.captions, **collection.captions},
-        comments=tuple(comments_from_answers((answer, None) for answer in answers)),
+        comments=tuple(comments_from_answers(answers)),
         simulated=any(answer.at == SIMULATED_TIMESTAMP for answer in answers),
         plays=plays,
         devices=devices,
@@ -325,10 +324,8 @@ def _study_names(plan: Study) -> KnownNames:
 
 def imported_trials(answers: Iterable[Answer]) -> dict[Who, bool]:
     """Return who answered trials on paper or in workbooks, and whether all of them."""
-    imported = defaultdict[Who, list[bool]](list)
-    for answer in answers:
-        if answered_trial(answer) is not None:
-            imported[answer.listener].append(bool(answer.imported))
+    counted = [answer for answer in answers if answered_trial(answer)]
+    imported = group_values((answer.listener, bool(answer.imported)) for answer in counted)
     return {who: all(trials) for who, trials in imported.items() if any(trials)}
 
 
@@ -361,5 +358,5 @@ def stored_rating_set(
         devices=device_results(plan, stored.answers),
         groups=groups,
         **gathered.findings(),
-        comments=tuple(comments_from_answers((one.answer, one.meta) for one in stored.submissions)),
+        comments=tuple(comments_from_answers(stored.answers)),
     )

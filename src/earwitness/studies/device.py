@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from earwitness.analysis.evidence import MIN_HIT_SHARE, PlaybackCounts
-from earwitness.core import UNHEARD_META_KEY
+from earwitness.core import UNHEARD_META_KEY, group_values
 from earwitness.errors import BadAnswer
+from earwitness.ratings.records import Who
 from earwitness.stats.observers import is_more_than
 from earwitness.studies.study import Study, Trial
 from earwitness.studies.trials import trial_kind
@@ -189,6 +190,14 @@ def count_marked(study: Study, trial: Trial, mark: Mapping[str, Any] | None) -> 
     wanted, meta = wanted_plays(study, trial), {UNHEARD_META_KEY: mark}
     false = sum(_is_contradicted(sound, meta) for _, sound in wanted)
     return PlaybackCounts(false, len(wanted), 0, false)
+
+
+def sum_playback(counts: Iterable[tuple[Who, PlaybackCounts]]) -> dict[Who, PlaybackCounts]:
+    """Return the sums of counts per listener."""
+    return {
+        who: PlaybackCounts(*map(sum, zip(*own, strict=True)))
+        for who, own in group_values(counts).items()
+    }
 
 
 def wanted_plays(study: Study, trial: Trial) -> list[QuestionSound]:

@@ -228,15 +228,9 @@ def _trial_page(name: str, trial: Trial, *, of_anchors: bool) -> Page:
 # --- Comments on stimuli -------------------------------------------------------------------------
 
 
-def comments_from_answers(
-    answers: Iterable[tuple[Answer, Mapping[str, Any] | None]],
-) -> Iterator[tuple[Who, StimulusComment]]:
-    """Yield the comments on trials that count, each with its listener.
-
-    Answers come with their metadata, if known, which have the comments on single sounds; answers
-    of a file have these comments themselves.
-    """
-    for answer, meta in answers:
+def comments_from_answers(answers: Iterable[Answer]) -> Iterator[tuple[Who, StimulusComment]]:
+    """Yield the comments on trials that count, each with its listener."""
+    for answer in answers:
         trial = answered_trial(answer)
         if trial is None:
             continue
@@ -244,7 +238,7 @@ def comments_from_answers(
         # the order of more than two systems is that of one listener, who is not to be identified
         together = " – ".join(systems if len(systems) <= 2 else sorted(systems))
         given = answer.values
-        texts = [(together, (meta or {}).get(COMMENT_FIELD, answer.comment))]
+        texts = [(together, answer.comment)]
         texts += [
             (one, given.get(f"{n}.{COMMENT_FIELD}"))
             for n, one in zip(LETTERS, systems, strict=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from earwitness.analysis.evidence import CheckAnswer, QualityEvidence, TaskTimes, TrialTime
-from earwitness.core import Answer
+from earwitness.core import Answer, group_values
 from earwitness.ratings.records import Who
 from earwitness.studies.device import wanted_plays
 from earwitness.studies.pages import FORM_PAGE, HEARING_PAGE, Page, View, answered_trial
@@ -50,16 +49,16 @@ def ineligible_view(study: Study) -> View:
 def check_answers(study: Study, answers: Iterable[Answer]) -> dict[Who, list[CheckAnswer]]:
     """Return the answers of each listener to gold and trapping clips."""
     clips = {clip.name: clip for clip in study.quality.clips}
-    found = defaultdict[Who, list[CheckAnswer]](list)
-    for answer in answers:
-        if answer.heard is None or answer.heard["systems"][0] not in CHECK_SYSTEMS:
-            continue
-        clip = clips.get(answer.heard["item"])
-        for scale, expected in clip.values.items() if clip else ():
-            value = answer.values.get(scale)
-            if clip and isinstance(value, int | float):
-                found[answer.listener].append(CheckAnswer(clip.role, float(value), expected))
-    return dict(found)
+    checked = [
+        (answer, clips[answer.heard["item"]])
+        for answer in answers
+        if answer.heard and answer.heard["systems"][0] in CHECK_SYSTEMS
+    ]
+    return group_values(
+        (answer.listener, CheckAnswer(clip.role, float(answer.values[scale]), expected))
+        for answer, clip in checked
+        for scale, expected in clip.values.items()
+    )
 
 
 def simulate_check(

@@ -52,7 +52,7 @@ from earwitness.studies.file.material import (
     read_gold,
     with_numbers,
 )
-from earwitness.studies.file.recordings import build_recordings, recording_faults
+from earwitness.studies.file.recordings import build_recording, recording_faults
 from earwitness.studies.file.schema import DeviceKeys, StudyKeys, check_study_file
 from earwitness.studies.file.transcripts import (
     Transcripts,
@@ -175,10 +175,9 @@ def read_study(
         material = _read_material(
             place.parent, value, without, looked=looked, heard=heard, draft=draft
         )
-        faulty = [
-            *contradictions(value, material.clips, practice=practice),
-            *recording_faults(value, [] if material.is_draft else material.clips),
-        ]
+        faulty = list(contradictions(value, material.clips, practice=practice))
+        if {"recordings", "recording_display"} & set(usable):
+            faulty += recording_faults(value, [] if material.is_draft else material.clips)
         more = [fault for fault in faulty if _main_key(fault) not in wrong]
         quality = build_quality(value["quality"], material.checks)
         if material.check_problems:
@@ -390,7 +389,7 @@ def _build_study(value: StudyDict, named: _NamedMaterial, folder: Path) -> Study
         "juries": [{"name": name, "listeners": n} for name, n in value["juries"].items()],
         "quality": quality,
         "hearing": build_hearing(value.get("hearing")),
-        "recordings": build_recordings(value["recordings"]),
+        "recordings": [build_recording(*one) for one in sorted(value["recordings"].items())],
     }
     study = msgspec.convert(fields, Study)
     return with_digest(

@@ -38,12 +38,8 @@ def recording_faults(value: Mapping[str, Any], clips: Sequence[Clip]) -> Iterato
         yield Fault("recording_display.range_db", message)
 
 
-def build_recordings(value: Mapping[str, Any]) -> tuple[LongRecording, ...]:
-    """Return the long recordings by the keys of the study file, in the order of their items."""
-    return tuple(_build_recording(item, value[item]) for item in sorted(value))
-
-
-def _build_recording(item: str, value: Any) -> LongRecording:
+def build_recording(item: str, value: Any) -> LongRecording:
+    """Return the long recording of an item by its keys in the study file, or its path."""
     keys = {"item": item, **(value if isinstance(value, dict) else {"files": value})}
     for name in ("files", "labels"):
         if isinstance(keys.get(name), str):
