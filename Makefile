@@ -54,9 +54,11 @@ format: $(DEV)/.installed
 types: $(DEV)/.installed
 	@$(STAGE) types mypy
 
-scripts:  ## types of the scripts of listeners' pages
+scripts:  ## types of the scripts of listeners' pages, and their tests in Node
 	@.ci/typescript
 	@$(STAGE) scripts .venv/typescript/bin/tsc --project .
+	@$(STAGE) script-tests node --experimental-vm-modules --no-warnings --test --test-reporter spec \
+	  tests/scripts/*.test.mjs
 
 layers: $(DEV)/.installed
 	@$(STAGE) layers lint-imports --no-logo
