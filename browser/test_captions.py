@@ -1,154 +1,117 @@
-"""Pages with captions in Chromium: what is missing, what is kept, what can be read."""
+"""Pages with captions in Chromium: their layout, their sound, and fingers on their sliders."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from browser.helpers import caption_pages as captions
-from browser.helpers import study_pages as small
-from browser.helpers.caption_actions import give, hear, save, trial, unset
-from browser.helpers.caption_raters import number, slider
+from browser.helpers.caption_actions import give, save, swipe, trial
+from browser.helpers.caption_raters import number, point, shown, slider
 from browser.helpers.expectations import expect
-from browser.helpers.fake_server import FakeServer, served
-from browser.helpers.page_actions import at, drafted, opened
+from browser.helpers.fake_server import FakeServer, served, tone
+from browser.helpers.page_actions import DESKTOP, PHONE, at, opened, until
 from playwright.sync_api import Browser
 
 
-def test_nothing_is_saved_while_a_number_is_missing_and_the_page_goes_there(
+def test_examples_come_first_and_space_scrolls_there(browser: Browser) -> None:
+    with served(FakeServer(captions.whole())) as fake, opened(browser, fake, **PHONE) as page:
+        at(page, "Please wear headphones")
+        page.keyboard.press("Enter")
+        at(page, "Examples of rated captions")
+        body = page.locator("main")
+        for text in (
+            "Precision",
+            "everything it mentions is heard",
+            "−0.8",
+            "Total",
+            "1.35",
+            "a train",
+        ):
+            expect(body).to_contain_text(text)
+        total = "Total = (Precision + Recall)/2 + Fluency + Conciseness + Irrelevance"
+        expect(page.locator(".formula")).to_have_text(total)
+        page.keyboard.press("Space")
+        until(page, "scrollY > 100")
+        assert [one["page"] for one in fake.answers] == ["headphones"]
+        page.keyboard.press("Enter")
+        at(page, "Instructions")
+
+
+@pytest.mark.parametrize(("kind", "beside"), [(DESKTOP, True), (PHONE, False)])
+def test_captions_and_the_player_have_their_places_on_every_screen(
+    browser: Browser, kind: dict[str, Any], beside: bool
+) -> None:
+    with served(trial()) as fake, opened(browser, fake, **kind) as page:
+        expect(page.locator(".judged")).to_have_count(2)
+        boxes = [one.bounding_box() for one in page.locator(".judged").all()]
+        assert boxes[0] is not None
+        assert boxes[1] is not None
+        assert (boxes[0]["y"] == boxes[1]["y"]) is beside
+        assert (boxes[0]["x"] < boxes[1]["x"]) is beside
+        rows = [slider(page, place).bounding_box() for place in (4, 9)]
+        assert (rows[0]["y"] == rows[1]["y"]) is beside  # type: ignore[index]
+        page.locator(".save").scroll_into_view_if_needed()
+        expect(page.locator("button.play")).to_be_in_viewport()
+        slider(page, 0).focus()
+        top = page.locator(".player").bounding_box()
+        focused = slider(page, 0).bounding_box()
+        assert top is not None
+        assert focused is not None
+        assert focused["y"] >= top["y"] + top["height"]
+        give(page, 0, 2)
+        height = page.evaluate("document.documentElement.scrollHeight")
+        number(page, 3).fill("7")
+        slider(page, 7).press("ArrowLeft")
+        # nothing moves when something is told
+        assert page.evaluate("document.documentElement.scrollHeight") == height
+        width = kind["viewport"]["width"]
+        for place, value in ((0, 1), (1, 5), (2, -1), (3, 0), (4, -2), (5, 3), (6, 4.7)):
+            across, down = point(page, place, value)
+            press = slider(page, place).tap if kind is PHONE else slider(page, place).click
+            press(position={"x": across, "y": down})  # also where the hidden thumb is
+            expect(number(page, place)).to_have_value(shown(value))
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_part_that_was_leapt_over_is_to_be_heard_and_the_clip_goes_back_there(
     browser: Browser,
 ) -> None:
-    with served(trial()) as fake, opened(browser, fake) as page:
-        hear(page)
-        give(page, 0, 2, 3, 4, 5, 7, 8)
-        save(page)
-        missing = page.locator(".missing li")
-        names = ["Caption A: Recall", "Caption B: Recall", "Caption B: Irrelevance"]
-        expect(missing).to_have_text(names)
-        expect(slider(page, 1)).to_be_focused()
-        expect(slider(page, 1)).to_be_in_viewport()
-        expect(page.locator(".rated").nth(1)).to_contain_text("Please enter a number.")
-        expect(page.locator(".announced:not(:empty)")).to_contain_text("Caption B: Recall")
-        assert fake.posts == []
-        page.keyboard.type("3.5")
-        expect(missing).to_have_text(names[1:])
-        page.keyboard.press("Enter")
-        expect(slider(page, 6)).to_be_focused()
-        page.keyboard.press("End")
-        page.keyboard.press("Enter")
-        expect(slider(page, 9)).to_be_focused()
-        page.keyboard.press("ArrowLeft")
-        page.keyboard.press("Enter")
-        expect(page.locator(".code")).to_be_visible()
-        values = fake.values()["1.1"]
-        assert (values["A.recall"], values["B.recall"], values["B.irrelevance"]) == (3.5, 5, 0)
-        assert len(values) == 10
-
-
-def test_enter_in_a_comment_is_a_new_line_and_other_keys_are_letters(browser: Browser) -> None:
-    with served(trial()) as fake, opened(browser, fake) as page:
-        hear(page)
+    fake = trial()
+    fake.sound = tone(2.0)
+    at = "Number(document.querySelector('.seek').value)"
+    with served(fake), opened(browser, fake) as page:
+        expect(page.locator(".seek")).to_be_enabled()
+        page.locator("button.play").click()
+        until(page, f"{at} > 0.2")
+        page.locator(".seek").fill("1.6")
+        expect(page.locator(".player")).to_contain_text("You skipped a part of the clip.")
+        assert 0.2 <= page.evaluate(at) < 1.5
         give(page, *range(10))
-        area = page.get_by_label("Caption A: Comment")
-        area.focus()
-        page.keyboard.type("4 ?\n- 5")
-        expect(area).to_have_value("4 ?\n- 5")
-        expect(page.locator("button.play")).to_have_attribute("data-state", "play_again")
-        assert page.locator(".help:visible").count() == 0
-        assert fake.posts == []
-        page.keyboard.press("Control+Enter")
-        expect(page.locator(".code")).to_be_visible()
-        assert fake.values()["1.1"]["A.comment"] == "4 ?\n- 5"
-        assert "B.comment" not in fake.values()["1.1"]
-
-
-def test_whether_a_clip_is_synthesised_can_be_said_and_taken_back(browser: Browser) -> None:
-    pages = [captions.judged("1.1"), captions.judged("1.2"), small.end()]
-    with served(FakeServer(pages)) as fake, opened(browser, fake) as page:
-        for presses, said in ((("yes", "no", "no"), None), (("yes", "no"), "no")):
-            hear(page)
-            give(page, *range(10))
-            for name in presses:
-                page.get_by_role("button", name=name, exact=True).click()
-            pressed = page.locator("[aria-pressed=true]")
-            expect(pressed).to_have_text([said] if said else [])
-            save(page)
-            at(page, "Session 1 of 2" if said is None else "You have finished. Thank you!")
-            expect(page.locator("body")).not_to_have_attribute("data-name", "1.1")
-        assert [one["values"].get("synthesised") for one in fake.answers] == [None, "no"]
-
-
-def test_everything_given_is_there_after_a_reload(browser: Browser) -> None:
-    with served(trial()) as fake, opened(browser, fake) as page:
-        hear(page)
-        give(page, 0, 4)
-        number(page, 2).fill("0.5")
-        number(page, 3).fill("-")
-        page.get_by_label("Caption B: Comment").fill("half a tho")
-        page.get_by_role("button", name="yes", exact=True).click()
-        drafted(page)
-        page.reload()
-        for place, text in enumerate(["4", "", "0.5", "-", "−1", "", "", "", "", ""]):
-            expect(number(page, place)).to_have_value(text)
-        assert unset(page) == 8
-        expect(page.get_by_label("Caption B: Comment")).to_have_value("half a tho")
-        expect(page.locator("[aria-pressed=true]")).to_have_text("yes")
+        page.locator("button.play").click()
         expect(page.locator(".player")).to_contain_text("You have heard the whole clip.")
-        give(page, *range(10))
         save(page)
         expect(page.locator(".code")).to_be_visible()
-        assert fake.values()["1.1"]["B.comment"] == "half a tho"
+        [one] = fake.answers[0]["meta"]["plays"]
+        assert (one["ended"], one["seconds"]) == (True, pytest.approx(2, abs=0.04))
 
 
-def test_a_refused_answer_leaves_all_in_place_and_the_clip_is_heard_again(browser: Browser) -> None:
-    error = '{"error": {"code": "wrong", "message": "", "wrong": ["Please hear every sound."]}}'
+def test_an_unset_slider_has_no_thumb(browser: Browser) -> None:
+    def drawn(key: str) -> bytes:
+        slider(page, 0).press(key)
+        slider(page, 0).blur()
+        return slider(page, 0).screenshot()
+
     with served(trial()) as fake, opened(browser, fake) as page:
-        hear(page)
-        give(page, *range(10))
-        page.get_by_label("Caption A: Comment").fill("stays")
-        page.route("**/answers", lambda route: route.fulfill(status=422, body=error))
-        save(page)
-        expect(page.locator(".notice")).to_contain_text("Please hear every sound.")
-        expect(page.locator("#saving")).to_have_text("Not saved")
-        page.unroute("**/answers")
-        for _ in range(2):
-            assert unset(page) == 0
-            expect(page.get_by_label("Caption A: Comment")).to_have_value("stays")
-            expect(page.locator(".player")).to_contain_text("Please listen to the whole clip.")
-            page.reload()
-            expect(page.locator(".save")).to_be_visible()
-        hear(page)
-        save(page)
-        expect(page.locator(".code")).to_be_visible()
-        assert len(fake.answers[0]["meta"]["plays"]) == 1
+        before = drawn("Backspace")
+        ends = [drawn("Home"), drawn("End")]
+        assert len({before, *ends}) == 3
+        assert drawn("Backspace") == before
 
 
-def test_an_answer_given_without_a_connection_waits_and_is_sent(browser: Browser) -> None:
-    with served(trial()) as fake, opened(browser, fake) as page:
-        hear(page)
-        give(page, *range(10))
-        page.route("**/answers", lambda route: route.abort())
-        save(page)
-        at(page, "No connection")
-        page.unroute("**/answers")
-        page.reload()
-        expect(page.locator(".code")).to_be_visible()
-        assert len(fake.values()["1.1"]) == 10
-
-
-def test_what_numbers_mean_can_be_read_at_any_time_without_losing_anything(
-    browser: Browser,
-) -> None:
-    with served(trial()) as fake, opened(browser, fake) as page:
-        give(page, 0)
-        page.get_by_role("button", name="What do the numbers mean?").click()
-        told = page.get_by_role("dialog")
-        expect(told).to_contain_text("a small mistake that a text editing tool can correct")
-        expect(told).to_contain_text("−0.1")
-        page.keyboard.press("Enter")
-        page.keyboard.press("Control+Enter")
-        assert page.locator(".missing li").count() == 0
-        page.keyboard.press("Escape")
-        expect(told).to_have_count(0)
-        expect(number(page, 0)).to_have_value("4")
-        slider(page, 2).press("?")
-        expect(page.locator(".help:visible")).to_contain_text("A penalty for bad language")
-        page.get_by_role("button", name="What Fluency means").first.click()
-        expect(page.locator(".help:visible")).to_have_count(0)
+def test_scrolling_over_a_slider_by_touch_sets_nothing_but_sliding_does(browser: Browser) -> None:
+    with served(trial()) as fake, opened(browser, fake, **PHONE) as page:
+        for place, down, across, left in ((1, -200, 0, 10), (5, 150, 5, 10), (6, 0, -60, 9)):
+            swipe(page, slider(page, place), across, down)
+            expect(page.locator(".track input.unset")).to_have_count(left)
+        assert page.evaluate("scrollY") > 100

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser.helpers.expectations import expect
 from browser.helpers.page_actions import DESKTOP, PHONE, at, visit
@@ -30,40 +29,6 @@ def agree(page: Page, box: str, button: str) -> None:
     """Consent, and wait for the page after it."""
     page.get_by_label(box).check()
     page.get_by_role("button", name=button).click()
-
-
-@pytest.mark.parametrize("query", ["", "?PROLIFIC_PID=5f8a%26b"])
-def test_a_place_is_taken_by_consent_and_is_there_when_coming_again(
-    browser: Browser, tmp_path: Path, query: str
-) -> None:
-    with really_served(tmp_path, "fr", "--open", "2") as server:
-        context = browser.new_context(**PHONE)
-        page, said = visit(context, f"{server.base}/join{query}")
-        page.reload()
-        assert context.cookies() == []
-        page.get_by_role("button", name="Commencer").press("Enter")
-        at(page, "Consentement")
-        own = page.url.partition("?")[0]
-        assert re.fullmatch(rf"{server.base}/l/[\w-]+", own)
-        page.evaluate("dispatchEvent(new Event('pagehide'))")  # sends all events, if there are any
-        assert page.evaluate(STORED_ENTRIES) == 0
-        assert states(server) == [ParticipationState.OPEN] * 2
-        agree(page, "J’accepte de participer", "Continuer")
-        at(page, "Avant d’écouter")
-        expect(page).to_have_url(own)  # without the id
-        page.goto(f"{server.base}/join{query}")
-        expect(page).to_have_url(own)
-        at(page, "Avant d’écouter")
-        assert said == []
-        assert states(server) == [ParticipationState.JOINED, ParticipationState.OPEN]
-        stranger = browser.new_context(**PHONE)
-        page, _ = visit(stranger, f"{server.base}/join{query}")
-        if query:
-            expect(page.get_by_text("déjà commencé ce test")).to_be_visible()
-        else:
-            expect(page.get_by_role("button", name="Commencer")).to_be_visible()
-        stranger.close()
-        context.close()
 
 
 def test_who_consents_after_the_last_place_was_taken_is_told(
@@ -104,34 +69,59 @@ def test_start_needs_no_script_and_nobody_else_can_press_it(
         assert states(server) == [ParticipationState.OPEN] * 2
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_of_the_open_link_has_no_fault_that_axe_finds(
-    browser: Browser, tmp_path: Path, scheme: str
+def test_a_place_is_taken_by_consent_and_is_there_when_coming_again(
+    browser: Browser, tmp_path: Path
 ) -> None:
-    with really_served(tmp_path, "en", "--open", "1") as server:
-        context = browser.new_context(**PHONE | {"color_scheme": scheme})
-        page, said = visit(context, f"{server.base}/join")
+    with really_served(tmp_path, "fr", "--open", "2") as server:
+        join = f"{server.base}/join?PROLIFIC_PID=5f8a%26b"
+        context = browser.new_context(**PHONE)
+        page, said = visit(context, join)
+        page.reload()
+        assert context.cookies() == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["viewport"]["width"]
         found = Axe().run(page)
-        context.close()
-        assert said == []
         assert found.violations_count == 0, found.generate_report()
+        page.get_by_role("button", name="Commencer").press("Enter")
+        at(page, "Consentement")
+        own = page.url.partition("?")[0]
+        assert re.fullmatch(rf"{server.base}/l/[\w-]+", own)
+        page.evaluate("dispatchEvent(new Event('pagehide'))")  # sends all events, if there are any
+        assert page.evaluate(STORED_ENTRIES) == 0
+        assert states(server) == [ParticipationState.OPEN] * 2
+        agree(page, "J’accepte de participer", "Continuer")
+        at(page, "Avant d’écouter")
+        expect(page).to_have_url(own)  # without the id
+        page.goto(join)
+        expect(page).to_have_url(own)
+        at(page, "Avant d’écouter")
+        assert said == []
+        assert states(server) == [ParticipationState.JOINED, ParticipationState.OPEN]
+        stranger = browser.new_context(**PHONE)
+        page, _ = visit(stranger, join)
+        expect(page.get_by_text("déjà commencé ce test")).to_be_visible()
+        page.goto(f"{server.base}/join")
+        expect(page.get_by_role("button", name="Commencer")).to_be_visible()
+        stranger.close()
+        context.close()
 
 
-def test_notices_are_dark_where_it_is_dark_and_fit_the_narrowest_screens(
+def test_pages_of_the_server_are_dark_where_it_is_dark_and_fit_the_narrowest_screens(
     browser: Browser, tmp_path: Path
 ) -> None:
     shades: dict[str, list[str]] = {}
-    with really_served(tmp_path, "fr") as server:
+    with really_served(tmp_path, "fr", "--open", "1") as server:
         for scheme in ("light", "dark"):
             context = browser.new_context(
                 viewport={"width": 320, "height": 500}, color_scheme=scheme
             )
             page = context.new_page()
-            for path in ("/", "/l/nobody-knows-this-link", "/no/such/place"):
+            for path in ("/", "/l/nobody-knows-this-link", "/no/such/place", "/join"):
                 page.goto(server.base + path)
                 assert page.evaluate("document.documentElement.scrollWidth") <= 320
                 shade = page.evaluate("getComputedStyle(document.body).backgroundColor")
                 shades.setdefault(scheme, []).append(shade)
+            found = Axe().run(page)
+            assert found.violations_count == 0, found.generate_report()
             context.close()
     assert [len(set(found)) for found in shades.values()] == [1, 1]
     assert shades["light"] != shades["dark"]

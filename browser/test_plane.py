@@ -252,10 +252,13 @@ def test_excerpts_of_an_hour_are_played_whatever_was_selected(
         expect(page.locator(".nav-labels button").first).to_be_focused()
 
 
-def test_a_finger_drags_a_marker(browser: Browser, tmp_path: Path) -> None:
+def test_markers_are_dragged_and_tapped_on_a_phone(browser: Browser, tmp_path: Path) -> None:
     with really_served(tmp_path, write=write_plane) as server:
         page, _ = open_page(browser, server, "1.1", **PHONE)
         page.get_by_role("tab", name="3. Place").click()
+        page.evaluate(OTHER_SHEETS)
+        expect(page.get_by_text("Drag the numbers")).to_be_visible()
+        expect(page.locator(".plane-keys")).to_be_hidden()
         marker = page.get_by_role("button", name="Marker 1.")
         marker.scroll_into_view_if_needed()
         field, start = page.locator(".plane-field").bounding_box(), marker.bounding_box()
@@ -272,16 +275,7 @@ def test_a_finger_drags_a_marker(browser: Browser, tmp_path: Path) -> None:
         finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
         expect(page.get_by_label("Skim 1: SD", exact=True)).not_to_have_value("")
         assert place_of(page, "1") == pytest.approx([0.3, 0.8], abs=0.01)
-        until(page, STORED % "values.SD_1 > 0.7")
 
-
-def test_a_skim_below_the_plane_is_placed_and_found_again(browser: Browser, tmp_path: Path) -> None:
-    with really_served(tmp_path, write=write_plane) as server:
-        page, _ = open_page(browser, server, "1.1", **PHONE)
-        page.get_by_role("tab", name="3. Place").click()
-        page.evaluate(OTHER_SHEETS)
-        expect(page.get_by_text("Drag the numbers")).to_be_visible()
-        expect(page.locator(".plane-keys")).to_be_hidden()
         page.get_by_role("button", name="Place skim 4").tap()
         expect(page.locator(".plane-field")).to_be_in_viewport(ratio=1)
         page.locator(".plane-field").tap(position={"x": 60, "y": 60})
@@ -290,88 +284,57 @@ def test_a_skim_below_the_plane_is_placed_and_found_again(browser: Browser, tmp_
         expect(page.get_by_role("button", name="Back to skim 4")).to_be_hidden()
         expect(page.get_by_label("Skim 4: TC", exact=True)).not_to_have_value("")
 
-
-def test_a_sitting_is_continued_on_another_device(browser: Browser, tmp_path: Path) -> None:
-    with really_served(tmp_path, write=write_plane) as server:
-        page, _ = open_page(browser, server, "1.1")
-        page.get_by_role("button", name="Skim 1: Play").click()
-        expect(page.get_by_role("button", name="Skim 1: Play again")).to_be_visible()
-        with page.expect_response(lambda one: one.url.endswith("/draft") and one.ok):
-            page.get_by_label("Skim 3: TC", exact=True).fill("0.123")
-            page.get_by_label("Skim 3: SD", exact=True).fill("0.9")
-            page.get_by_label("Sound sources, one per line").fill("wind")
-        until(page, STORED % "notes.sources === 'wind'")
-        other, _ = visit(browser.new_context(**PHONE), server.links[0])
-        assert place_of(other, "3") == [0.123, 0.9]
-        expect(other.get_by_label("Sound sources, one per line")).to_have_value("wind")
-        expect(other.get_by_role("button", name="Skim 1: Play again")).to_be_visible()
-        other.get_by_label("Sound sources, one per line").fill("wind\nbell")
-        until(other, STORED % r"notes.sources === 'wind\nbell'")
-        page.get_by_label("Comment on the whole plane (optional)").fill("late")
-        expect(page.locator(".notice")).to_contain_text("changed on another device")
-        expect(page.get_by_label("Sound sources, one per line")).to_have_value("wind\nbell")
+        until(page, STORED % "values.SD_1 > 0.7")  # so that another device can continue
+        other, _ = visit(browser.new_context(**DESKTOP), server.links[0])
+        assert place_of(other, "1") == place_of(page, "1")
 
 
-def test_reading_tc_as_linear_time_is_corrected_before_the_first_trial(
+def test_examples_a_check_and_feedback_come_before_the_first_trial(
     browser: Browser, tmp_path: Path
 ) -> None:
-    with really_served(tmp_path, write=write_plane) as server:
-        page, _ = open_page(browser, server, "plane.check")
-        page.get_by_text("Low, because the night takes up less time").click()
-        page.get_by_role("button", name="Continue").click()
-        expect(page.locator(".notice")).to_contain_text("The parts do not need to take equal time")
-        expect(page.locator(".notice")).not_to_contain_text("not accepted")
-        expect(page.locator("#saving")).to_have_text("Saved")
-        page.get_by_text("What TC and SD mean").click()
-        expect(page.get_by_text("Source diversity (SD): how well")).to_be_visible()
-        page.get_by_text("High, because the most present sources").click()
-        page.get_by_role("button", name="Continue").click()
-        expect(page.get_by_role("heading", name="Practice")).to_be_visible()
-        expect(page.locator("main")).to_contain_text("by TC only, by SD only, then by both")
-        assert server.told("refused", "plane.check") == 1
-
-
-def test_examples_have_places_reasons_and_players(browser: Browser, tmp_path: Path) -> None:
     with really_served(tmp_path, write=write_plane) as server:
         page, _ = open_page(browser, server, "plane.examples")
         cards = page.locator(".plane-example")
         expect(cards.locator("h2")).to_have_text(["Skim 1 TC 0.3, SD 0.8", "Skim 2 TC 0.9, SD 0.2"])
         expect(cards.locator(".told")).to_have_text(["Many sources.", "The course of the day."])
-        expect(cards.get_by_role("button", name="Play")).to_have_count(2)
         page.get_by_role("button", name="Skim 2: Play").click()
         page.get_by_role("button", name="Skim 2: Play again").wait_for()
         page.get_by_role("button", name="Continue").click()
-        expect(page.get_by_role("heading", name="Examples")).to_be_hidden()
+
+        page.get_by_text("Low, because the night takes up less time").click()
+        page.get_by_role("button", name="Continue").click()
+        expect(page.locator(".notice")).to_contain_text("The parts do not need to take equal time")
+        expect(page.locator(".notice")).not_to_contain_text("not accepted")
+        page.get_by_text("What TC and SD mean").click()
+        expect(page.get_by_text("Source diversity (SD): how well")).to_be_visible()
+        page.get_by_text("High, because the most present sources").click()
+        page.get_by_role("button", name="Continue").click()
+        expect(page.get_by_role("heading", name="Practice")).to_be_visible()
         told = [server.told(f"play_{one}", "plane.examples") for one in ("started", "ended")]
-        assert told == [1, 1]
+        assert (told, server.told("refused", "plane.check")) == ([1, 1], 1)
 
-
-def test_feedback_shows_the_own_and_the_expected_place(browser: Browser, tmp_path: Path) -> None:
-    with really_served(tmp_path, write=write_plane) as server:
         given = server.answer_up_to("feedback.3")["training.3"]
-        page, _ = open_page(browser, server, "feedback.3")
+        page.reload()
         markers = page.locator(".plane-field").get_by_role("img")
         expect(markers).to_have_count(2)
         expect(page.locator("line.plane-offset")).to_have_count(1)  # from one to the other
         own, expected = f"TC {given['TC_1']:g}, SD {given['SD_1']:g}", "TC 0.5, SD 0.5"
         labels = [one.get_attribute("aria-label") for one in markers.all()]
         assert labels == [f"Marker 1, Expected place. {expected}", f"Marker 1, Your place. {own}"]
-        expect(page.locator(".definitions")).to_have_count(1)
 
 
-@pytest.mark.parametrize("name", ["plane.examples", "training.1", "1.1"])
-@pytest.mark.parametrize("language", ["en", "fr"])
-def test_pages_fit_a_phone_and_axe_finds_nothing(
-    browser: Browser, tmp_path: Path, language: str, name: str
-) -> None:
-    with really_served(tmp_path, language, write=write_plane) as server:
-        page, said = open_page(browser, server, name, **PHONE)
-        expect(page.locator(".navigator")).to_have_attribute("data-state", "drawn")
-        definitions = page.locator(".definitions")
-        expect(definitions.locator("p").first).to_be_hidden()
-        definitions.locator("summary").focus()
-        page.keyboard.press("Enter")
-        expect(definitions.locator("p").first).to_be_visible()
-        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
-        assert [one["id"] for one in Axe().run(page).response["violations"]] == []
+def test_pages_fit_a_phone_and_axe_finds_nothing(browser: Browser, tmp_path: Path) -> None:
+    with really_served(tmp_path, "fr", write=write_plane) as server:
+        page, said = open_page(browser, server, "plane.examples", **PHONE)
+        for name in ("plane.examples", "training.1", "1.1"):
+            server.answer_up_to(name)
+            page.reload()
+            expect(page.locator(".navigator")).to_have_attribute("data-state", "drawn")
+            definitions = page.locator(".definitions")
+            expect(definitions.locator("p").first).to_be_hidden()
+            definitions.locator("summary").focus()
+            page.keyboard.press("Enter")
+            expect(definitions.locator("p").first).to_be_visible()
+            assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+            assert [one["id"] for one in Axe().run(page).response["violations"]] == []
         assert [one for one in said if "ScriptProcessorNode" not in one] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -34,10 +35,18 @@ def render(
     page: Page, sounds: Sequence[Sound], acts: Sequence[Any], seconds: float = 2.0, **options: Any
 ) -> tuple[Sound, dict[str, Any]]:
     """Return what the engine plays, from the start of the sounds, and the rest of its report."""
-    given = {"rate": RATE, "seconds": seconds, "options": options, "acts": acts}
-    found = page.evaluate(RENDER, {**given, "sounds": [sound.tolist() for sound in sounds]})
-    samples = np.array(found.pop("samples"))
+    samples, found = render_all(page, sounds, acts, seconds, **options)
     return samples[round(LEAD * RATE) :], found
+
+
+def render_all(
+    page: Page, sounds: Sequence[Sound], acts: Sequence[Any], seconds: float, **options: Any
+) -> tuple[Sound, dict[str, Any]]:
+    """Return all samples of the graph, and the rest of the report; samples travel as base64."""
+    texts = [base64.b64encode(sound.astype("<f4").tobytes()).decode() for sound in sounds]
+    given = {"rate": RATE, "seconds": seconds, "options": options, "acts": acts, "sounds": texts}
+    found = page.evaluate(RENDER, given)
+    return np.frombuffer(base64.b64decode(found.pop("samples")), "<f4").astype(float), found
 
 
 def rise(count: int) -> Sound:
@@ -67,13 +76,8 @@ def test_a_switch_is_a_raised_cosine_that_starts_with_the_next_block(page: Page)
 def test_restarting_fades_from_the_old_position_to_the_beginning(page: Page) -> None:
     first, second = sine(1.5), sine(1.5, 330)
     acts = [[0, "play", 0], [0.5, "switchTo", 1]]
-    given = {"rate": RATE, "seconds": 1.0, "options": {"restart": True}, "acts": acts}
-    found = page.evaluate(RENDER, {**given, "sounds": [first.tolist(), second.tolist()]})
-    heard, start, fade = (
-        np.array(found["samples"]),
-        round(found["times"][1] * RATE),
-        round(FADE * RATE),
-    )
+    heard, found = render_all(page, [first, second], acts, 1.0, restart=True)
+    start, fade = round(found["times"][1] * RATE), round(FADE * RATE)
     mixed = first[start : start + fade] * (1 - rise(fade)) + second[:fade] * rise(fade)
     assert np.abs(heard[start : start + fade] - mixed).max() < 1e-6
     after = slice(start + fade, start + 8000)
@@ -83,9 +87,8 @@ def test_restarting_fades_from_the_old_position_to_the_beginning(page: Page) -> 
 def test_a_loop_repeats_the_same_samples_of_all_sounds_without_a_click(page: Page) -> None:
     first, second = sine(1.0, 441.3), sine(1.0, 441.3) + 0.01
     acts = [[0, "loop", 0.2, 0.5], [0.01, "play", 0], [1.0, "switchTo", 1]]
-    given = {"rate": RATE, "seconds": 1.8, "acts": acts}
-    found = page.evaluate(RENDER, {**given, "sounds": [first.tolist(), second.tolist()]})
-    heard = np.array(found["samples"])[round((found["times"][1] + LEAD) * RATE) + 300 :]
+    samples, found = render_all(page, [first, second], acts, 1.8)
+    heard = samples[round((found["times"][1] + LEAD) * RATE) + 300 :]
     bend = np.abs(np.diff(heard, 2)).max()
     plain = np.abs(np.diff(first, 2)).max()
     assert bend < 1.2 * plain  # a jump at the end of the loop would be 20 times that

@@ -8,7 +8,7 @@ import pytest
 from browser.helpers import study_pages as small
 from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer, served
-from browser.helpers.page_actions import at, go_on, hear, opened, rate
+from browser.helpers.page_actions import at, hear, opened, rate
 from browser.helpers.text_pages import SUMMARIES, WORDS, reading_trial, words_trial
 from playwright.sync_api import Browser, Page
 
@@ -27,10 +27,10 @@ KINDS = {
     "abx": 1,
     "preference": 1,
 }  # with the number of questions
-SCREENS = pytest.mark.parametrize(
+SCREENS = pytest.mark.parametrize(  # French texts are the longer ones
     ("screen", "language", "play"),
-    [(LAPTOP, "en", "Play"), (SMALL_PHONE, "en", "Play"), (SMALL_PHONE, "fr", "couter")],
-    ids=["laptop", "phone", "phone in French"],
+    [(LAPTOP, "en", "Play"), (SMALL_PHONE, "fr", "couter")],
+    ids=["laptop", "phone in French"],
 )
 SCROLLS = "(one) => one.scrollHeight > one.clientHeight"
 SMALL_TARGETS = """() => [...document.querySelectorAll("button, label:has(input), .item input")]
@@ -72,8 +72,14 @@ def test_every_question_fits_without_scrolling(
 
 
 @SCREENS
-@pytest.mark.parametrize(("kind", "rated"), [("mushra", 3), ("mushra", 8), ("bs1116", 2)])
 def test_pages_of_sliders_fit_also_with_a_repeated_part_and_with_what_is_missing(
+    browser: Browser, screen: dict[str, Any], language: str, play: str
+) -> None:
+    for kind, rated in (("mushra", 3), ("mushra", 8), ("bs1116", 2)):
+        sliders_fit(browser, screen, language, play, kind, rated)
+
+
+def sliders_fit(
     browser: Browser, screen: dict[str, Any], language: str, play: str, kind: str, rated: int
 ) -> None:
     view = small.trial("1.1", 1, 1, language, kind, rated)
@@ -94,20 +100,6 @@ def test_pages_of_sliders_fit_also_with_a_repeated_part_and_with_what_is_missing
         fits(page)
         for one in (".reference", ".play", ".repeat", ".axis", ".missing", ".save"):
             expect(page.locator(one)).to_be_in_viewport(ratio=1)
-
-
-def test_more_sounds_than_fit_scroll_between_the_scale_and_the_button(browser: Browser) -> None:
-    view = small.trial("1.1", 1, 1, kind="mushra", rated=12)
-    fake = FakeServer([view, small.end()])
-    with served(fake), opened(browser, fake, **SMALL_PHONE) as page:
-        last = page.locator(".item").last
-        expect(last).not_to_be_in_viewport()
-        assert page.locator(".items").evaluate(SCROLLS)
-        fits(page)
-        last.locator(".pick").tap()
-        for one in (last, page.locator(".reference"), page.locator(".axis"), page.locator(".save")):
-            expect(one).to_be_in_viewport(ratio=0.95)
-        assert page.evaluate("scrollY") == 0
 
 
 @SCREENS
@@ -131,10 +123,11 @@ def test_long_originals_and_summaries_scroll_inside_the_page(
         assert page.evaluate("scrollY") == 0
 
 
-@pytest.mark.parametrize("screen", [LAPTOP, SMALL_PHONE], ids=["laptop", "phone"])
+@SCREENS
 def test_other_pages_and_long_transcripts_fit_without_scrolling(
-    browser: Browser, screen: dict[str, Any]
+    browser: Browser, screen: dict[str, Any], language: str, play: str
 ) -> None:
+    del language, play  # all in French, without sound
     device = FakeServer([small.device(), small.end()], "fr")
     long_text = words_trial(tuple(f"word{n}" for n in range(1, 201)), 9.0)
     for fake in (device, FakeServer([small.end()], "fr"), long_text):
@@ -159,43 +152,3 @@ def test_the_scroll_position_is_kept_from_question_to_question(browser: Browser)
             rate(page, value)
         at(page, "You have finished. Thank you!")
         assert page.evaluate("scrollY") == 0
-
-
-def test_progress_is_shown_from_the_first_page_to_the_last(browser: Browser) -> None:
-    pages = [small.consent(), small.text(), small.trial("1.1", 1, 1, kind="acr"), small.end()]
-    with served(FakeServer(pages)) as fake, opened(browser, fake) as page:
-        where, bar = page.locator("#where"), page.get_by_role("progressbar", name="Progress")
-        expect(where).to_have_text("Page 1 of 3 · about 4 min left")
-        page.locator("label.check").click()
-        go_on(page)
-        expect(where).to_have_text("Page 2 of 3 · about 3 min left")
-        assert bar.evaluate("(bar) => bar.position") == pytest.approx(1 / 3)
-        go_on(page)
-        expect(where).to_have_text("Page 3 of 3 · about 2 min left")
-        rate(page, 3)
-        expect(where).to_have_text("")
-        assert bar.evaluate("(bar) => bar.position") == 1
-
-
-def test_the_last_page_tells_that_answers_are_saved_and_copies_the_code(browser: Browser) -> None:
-    with served(FakeServer([small.end()])) as fake, opened(browser, fake) as page:
-        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        expect(page.get_by_text("Your answers are saved.")).to_be_visible()
-        expect(page.get_by_text("paste this code")).to_be_visible()
-        expect(page.get_by_text("You can close this page.")).to_be_visible()
-        page.get_by_role("button", name="Copy the code").click()
-        expect(page.get_by_role("status").filter(has_text="The code is copied.")).to_be_visible()
-        assert page.evaluate("navigator.clipboard.readText()") == "C0DE-77"
-
-
-def test_without_a_service_the_code_is_optional_and_results_come_before_the_farewell(
-    browser: Browser,
-) -> None:
-    rows = [{"label": "Good", "count": 2}]
-    fake = FakeServer([small.end()])
-    told = fake.state() | {"service": False, "results": [{"title": "Quality", "rows": rows}]}
-    fake.state = lambda: told  # type: ignore[method-assign]
-    with served(fake), opened(browser, fake) as page:
-        expect(page.get_by_text("If you were not asked for a code")).to_be_visible()
-        expect(page.get_by_text("service")).to_have_count(0)
-        expect(page.locator("main > :last-child")).to_have_text("You can close this page.")

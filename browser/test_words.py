@@ -11,7 +11,6 @@ from browser.helpers.fake_server import served
 from browser.helpers.page_actions import drafted, opened, visit
 from browser.helpers.real_server import HIDDEN, RealServer, really_served
 from browser.helpers.text_pages import (
-    reading_trial,
     words_trial,
     write_reading,
     write_words,
@@ -45,33 +44,6 @@ def drag(page: Page, start: int, end: int) -> None:
         act()
 
 
-def test_words_are_kept_by_keyboard_and_changes_are_undone(browser: Browser) -> None:
-    with served(words_trial()) as fake, opened(browser, fake) as page:
-        expect(page.locator(".prompt")).to_contain_text("4 to 5 of 11 words")
-        page.locator(".words").focus()
-        for key in ("ArrowRight", "ArrowRight", "Space", "Shift+ArrowRight"):
-            page.keyboard.press(key)
-        expect(kept(page)).to_have_text(["cherry", "blossoms"])
-        page.keyboard.press("Shift+ArrowRight")
-        page.keyboard.press("Shift+ArrowLeft")  # gives the last word back
-        expect(kept(page)).to_have_text(["cherry", "blossoms"])
-        page.keyboard.press("Enter")
-        expect(page.locator(".missing")).to_contain_text("Still to keep: at least 2")
-        expect(page.locator(".words")).to_be_focused()
-        assert fake.posts == []
-        for key in ("End", "Shift+ArrowLeft", "Shift+ArrowLeft"):
-            page.keyboard.press(key)
-        expect(page.locator(".advice")).to_have_text("The length is right.")
-        page.keyboard.press("Control+z")
-        expect(kept(page)).to_have_text(["cherry", "blossoms"])
-        page.keyboard.press("Control+y")
-        expect(page.locator(".summary")).to_have_text("cherry blossoms spring this year")
-        page.keyboard.press("Enter")
-        expect(page.locator(".code")).to_be_visible()
-        assert fake.values()["1.1"] == {"positions": [3, 4, 9, 10, 11]}
-        assert fake.answers[0]["meta"]["keyboard"] is True
-
-
 def test_a_drag_keeps_or_drops_a_range_and_a_reload_keeps_all(browser: Browser) -> None:
     words = tuple(f"word{n}" for n in range(1, 1001))
     with served(words_trial(words, enforce=False)) as fake, opened(browser, fake) as page:
@@ -90,25 +62,6 @@ def test_a_drag_keeps_or_drops_a_range_and_a_reload_keeps_all(browser: Browser) 
         assert fake.values()["1.1"]["positions"] == [3, 4, 7, 8, 1000]
 
 
-def test_a_word_is_lit_while_it_is_heard_and_the_recording_is_heard_first(
-    browser: Browser,
-) -> None:
-    with served(words_trial(seconds=4.4)) as fake, opened(browser, fake) as page:
-        drag(page, 0, 4)
-        page.locator(".save").click()
-        expect(page.locator(".missing")).to_contain_text("Recording: not heard to the end yet")
-        page.locator("button.play").click()
-        for place in (3, 8):
-            expect(page.locator(".lit")).to_have_id(f"word-{place}")
-        expect(page.locator(".player")).to_contain_text("You have heard the whole recording.")
-        expect(page.locator(".lit")).to_have_count(0)
-        expect(page.locator(".missing")).to_have_text("")
-        page.locator(".save").click()
-        expect(page.locator(".code")).to_be_visible()
-        [play] = fake.answers[0]["meta"]["plays"]
-        assert play["ended"]
-
-
 def test_the_list_scrolls_to_the_word_that_is_heard(browser: Browser) -> None:
     fake = words_trial(tuple(f"word{n}" for n in range(30)), 3.0)
     with served(fake), opened(browser, fake, **SMALL_PHONE) as page:
@@ -116,42 +69,6 @@ def test_the_list_scrolls_to_the_word_that_is_heard(browser: Browser) -> None:
         expect(last).not_to_be_in_viewport()
         page.locator("button.play").click()
         expect(last).to_be_in_viewport(ratio=0.9)
-
-
-def test_summaries_are_rated_by_digits_and_all_are_needed(browser: Browser) -> None:
-    with served(reading_trial()) as fake, opened(browser, fake) as page:
-        expect(page.locator(".marked")).to_contain_text("Summary A")
-        page.keyboard.press("4")
-        expect(page.locator(".marked")).to_contain_text("Summary B")
-        drafted(page)
-        page.reload()
-        expect(page.locator("input:checked")).to_have_value("4")
-        page.keyboard.press("Enter")
-        expect(page.locator(".missing li")).to_have_text(["Summary B"])
-        needed = page.locator(".summarized .said:not(:empty)")
-        expect(needed).to_have_text(["Please answer this question."])
-        expect(needed).to_be_in_viewport()
-        page.keyboard.press("2")
-        expect(needed).to_have_count(0)
-        page.keyboard.press("Control+Enter")
-        expect(page.locator(".code")).to_be_visible()
-        assert fake.values()["1.1"] == {"A.READING": 4, "B.READING": 2}
-
-
-def test_summaries_are_saved_once_the_recording_was_heard(browser: Browser) -> None:
-    with served(reading_trial(seconds=1.0)) as fake, opened(browser, fake) as page:
-        expect(page.locator(".marked")).to_contain_text("Summary A")
-        page.keyboard.press("4")
-        page.keyboard.press("2")
-        page.locator(".save").click()
-        expect(page.locator(".missing li")).to_have_text(["Recording: not heard to the end yet"])
-        assert fake.posts == []
-        page.locator("button.play").click()
-        expect(page.locator(".player")).to_contain_text("You have heard the whole recording.")
-        page.locator(".save").click()
-        expect(page.locator(".code")).to_be_visible()
-        assert fake.values()["1.1"] == {"A.READING": 4, "B.READING": 2}
-        assert [play["ended"] for play in fake.answers[0]["meta"]["plays"]] == [True]
 
 
 def visited(browser: Browser, server: RealServer) -> tuple[Page, list[str], list[Response]]:

@@ -7,7 +7,6 @@ from typing import Any
 from browser.helpers import caption_pages as captions
 from browser.helpers import study_pages as small
 from browser.helpers.caption_raters import slider
-from browser.helpers.expectations import expect
 from browser.helpers.fake_server import FakeServer
 from playwright.sync_api import Locator, Page
 
@@ -15,11 +14,6 @@ from playwright.sync_api import Locator, Page
 def trial(**more: Any) -> FakeServer:
     """A study with one clip and two captions."""
     return FakeServer([captions.judged(**more), small.end()], more.get("language", "en"))
-
-
-def hear(page: Page) -> None:
-    page.locator("button.play").click()
-    expect(page.locator(".player")).to_contain_text("You have heard the whole clip.")
 
 
 def give(page: Page, *places: int) -> None:
@@ -46,7 +40,3 @@ def swipe(page: Page, moved: Locator, across: float, down: float) -> None:
         page.wait_for_timeout(16)
     hand.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     page.wait_for_timeout(200)
-
-
-def unset(page: Page) -> int:
-    return page.locator(".track input.unset").count()

@@ -118,11 +118,6 @@ def rate(page: Page, value: int) -> None:
     page.locator("button.wide").click()
 
 
-def settled(page: Page) -> None:
-    """Wait until the server has all answers."""
-    expect(page.locator("#saving")).to_have_text("Saved")
-
-
 def until(page: Page, script: str) -> None:
     """Wait until a script says yes."""
     for _ in range(200):

@@ -488,3 +488,28 @@ test("a tab that gave up the test writes over nothing and falls silent", async (
   const drafts = [...first.profile.stores.get("drafts").values()];
   assert.deepEqual(drafts.map(({ data }) => data.comment), ["of the second"]);
 });
+
+test("tabs that do not hear of each other answer once", async () => {
+  const without = ["BroadcastChannel"];
+  const { server, page: first } = await start(texts(), { without });
+  const second = await visit(server, { profile: first.profile, without });
+  assert.deepEqual([first.name, second.name], ["a", "a"]);
+  await first.click("Continue");
+  await second.click("Continue");
+  assert.deepEqual([first.name, second.name], ["b", "b"]);
+  onceEach(server, "a");
+});
+
+test("a session that starts again has nothing of what was given before", async () => {
+  const { server, page } = await start([view("text", { name: "1.0" }), trial("p835"), end()]);
+  await page.click("Continue");
+  await page.click("Play");
+  await page.pass(1);
+  await page.press("2", "Enter");
+  assert.match(page.text(".steps"), /Question 2 of 3/);
+  Object.assign(server, { place: 0, answers: [] });
+  const again = await reload(page);
+  assert.equal(again.name, "1.0");
+  await again.click("Continue");
+  assert.match(again.text(".steps"), /Question 1 of 3/);
+});

@@ -1,13 +1,24 @@
 // Renders the switching engine offline; what is asked of it happens at given times of the graph.
 import { Switching } from "/static/switching.js";
 
-/** @param {{ rate: number, seconds: number, sounds: number[][], options?: object,
+/** Samples as base64 of 32-bit floats, and back.
+ * @param {string} text */
+const samplesOf = (text) => new Float32Array(Uint8Array.from(atob(text), (one) => one.charCodeAt(0)).buffer);
+/** @param {Float32Array} samples */
+function textOf(samples) {
+  const bytes = new Uint8Array(samples.buffer);
+  const parts = Array.from({ length: Math.ceil(bytes.length / 32768) }, (_, n) =>
+    String.fromCharCode(...bytes.subarray(32768 * n, 32768 * (n + 1))));
+  return btoa(parts.join(""));
+}
+
+/** @param {{ rate: number, seconds: number, sounds: string[], options?: object,
  *   acts: [number, string, ...any[]][] }} given */
 export async function rendered({ rate, seconds, sounds, options = {}, acts }) {
   const context = new OfflineAudioContext(1, Math.round(seconds * rate), rate);
-  const buffers = sounds.map((samples) => {
+  const buffers = sounds.map(samplesOf).map((samples) => {
     const buffer = context.createBuffer(1, samples.length, rate);
-    buffer.copyToChannel(Float32Array.from(samples), 0);
+    buffer.copyToChannel(samples, 0);
     return buffer;
   });
   const fake = { context, output: context.destination, wake: async () => {},
@@ -24,7 +35,7 @@ export async function rendered({ rate, seconds, sounds, options = {}, acts }) {
     });
   }
   const output = await context.startRendering();
-  return { samples: [...output.getChannelData(0)], times, plays: engine.plays, spans: engine.spans };
+  return { samples: textOf(output.getChannelData(0)), times, plays: engine.plays, spans: engine.spans };
 }
 
 /** Switch between two constant sounds in real time; returns for each switch the milliseconds from the
