@@ -16,6 +16,7 @@ from browser.helpers import recordings
 from browser.helpers.expectations import expect
 from browser.helpers.page_actions import DESKTOP, PHONE, TAP, until, visit
 from browser.helpers.recordings import CLICK, SECONDS, TONE, browsed, drawn, shown, zoomed
+from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page, Route
 
 # The brightest and the median pixel of the spectrogram near a time, by brightness.
@@ -73,14 +74,6 @@ def range_of(page: Page) -> tuple[float, float]:
     page.wait_for_timeout(700)
     found = re.search(r"#([\d.]+)\+([\d.]+)", page.url)
     return (float(found[1]), float(found[2])) if found else (0.0, SECONDS)
-
-
-def drag(page: Page, start: tuple[float, float], across: float) -> None:
-    """Drag from a place by so many pixels to the right."""
-    page.mouse.move(*start)
-    page.mouse.down()
-    page.mouse.move(start[0] + across, start[1], steps=4)
-    page.mouse.up()
 
 
 def place_of(page: Page, part: float) -> tuple[float, float]:
@@ -150,43 +143,21 @@ def test_tiles_of_the_next_zoom_steps_are_loaded_in_advance(browser: Browser, ad
         assert range_of(page) == (0, SECONDS)
 
 
-@pytest.mark.parametrize("part", ["axis", "picture"])
-def test_the_mouse_moves_the_view_by_its_axis_or_with_alt(
-    browser: Browser, address: str, part: str
-) -> None:
-    with shown(browser, address, **DESKTOP) as page:
-        zoomed(page, 1000, 100)
-        (x, y), (right, _) = place_of(page, 0.5), place_of(page, 0.7)
-        if part == "axis":
-            box = page.locator(".nav-view").bounding_box()
-            assert box is not None
-            y = box["y"] + box["height"] - 6
-        else:
-            page.keyboard.down("Alt")
-        drag(page, (x, y), right - x)
-        page.keyboard.up("Alt")
-        start, seconds = range_of(page)
-        assert start == pytest.approx(980, abs=2)
-        assert seconds == 100
+SETTINGS = {"Colours": "viridis", "Gain": "10", "Frequency": "linear", "View": "colour"}
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("Colours", "viridis"), ("Gain", "10"), ("Frequency", "linear"), ("View", "colour")],
-)
-def test_each_setting_of_the_display_changes_the_picture(
-    browser: Browser, address: str, name: str, value: str
-) -> None:
+def test_each_setting_of_the_display_changes_the_picture(browser: Browser, address: str) -> None:
     with shown(browser, address, **DESKTOP) as page:
         pixels = "document.querySelector('.nav-view canvas').toDataURL()"
-        page.evaluate(f"globalThis.before = {pixels}, 0")
-        setting = page.get_by_label(name, exact=True)
         legend = page.get_by_text("red: acoustic complexity")
-        expect(legend).to_be_hidden()
-        setting.fill(value) if name == "Gain" else setting.select_option(value)
-        until(page, f"{pixels} !== before")
-        expect(legend).to_be_visible(visible=value == "colour")
-        assert page.get_by_label("Gain", exact=True).is_enabled() == (value != "colour")
+        for name, value in SETTINGS.items():
+            page.evaluate(f"globalThis.before = {pixels}, 0")
+            expect(legend).to_be_hidden()
+            setting = page.get_by_label(name, exact=True)
+            setting.fill(value) if name == "Gain" else setting.select_option(value)
+            until(page, f"{pixels} !== before")
+            expect(legend).to_be_visible(visible=value == "colour")
+            assert page.get_by_label("Gain", exact=True).is_enabled() == (value != "colour")
 
 
 def test_the_address_has_the_display_and_ignores_unknown_settings(
@@ -236,22 +207,6 @@ def test_a_part_is_selected_by_mouse_or_keys_and_shown(browser: Browser, address
         assert start + seconds / 22 == pytest.approx(first, abs=2)
 
 
-def test_the_overview_moves_the_view(browser: Browser, address: str) -> None:
-    with shown(browser, address, **DESKTOP) as page:
-        zoomed(page, 0, 600)
-        box = page.locator(".nav-overview").bounding_box()
-        assert box is not None
-        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 10)
-        assert range_of(page)[0] == pytest.approx(SECONDS / 2 - 300, abs=5)
-        held = (box["x"] + box["width"] * 0.52, box["y"] + 10)  # not the middle of the frame
-        drag(page, held, box["width"] / 10)
-        start, seconds = range_of(page)
-        assert start == pytest.approx(SECONDS * 0.6 - 300, abs=10)
-        assert seconds == 600
-        page.keyboard.press("+")
-        assert range_of(page)[1] == 300
-
-
 def test_hours_and_times_are_reached_by_keys_and_in_writing(browser: Browser, address: str) -> None:
     with shown(browser, address, **DESKTOP) as page:
         page.keyboard.press("PageDown")
@@ -297,55 +252,6 @@ def test_labels_are_reached_by_keys_and_by_a_list(browser: Browser, address: str
         expect(page.locator("[aria-current]")).to_contain_text("owl")
 
 
-@pytest.mark.parametrize(
-    ("overlays", "lanes"),
-    [
-        ([[[0, 2], [1, 2], [2, 2], [3, 2]]], [0, 1, 0, 1]),
-        ([[[0, 9], [1, 9]], [[0, 1]], [[5, 0]]], [0, 1, 2, 3]),
-        ([[[n, 99] for n in range(8)]], [0, 1, 2, 3, 4, 5, 0, 1]),  # too many to be apart
-        ([[[n, 99] for n in range(6)], [[0, 1], [0.5, 1]]], [0, 1, 2, 3, 0, 1, 4, 5]),
-    ],
-)
-def test_overlapping_labels_have_rows_of_their_own(
-    browser: Browser, address: str, overlays: Any, lanes: list[int]
-) -> None:
-    script = """async (overlays) => {
-      const { layLabels } = await import("/modules/navigator/stage.js");
-      const { labels } = layLabels(overlays.map((spans) => ({ spans })));
-      labels.sort((a, b) => a.overlay - b.overlay || a.start - b.start);
-      return labels.map(({ lane }) => lane);
-    }"""
-    with shown(browser, address) as page:
-        assert page.evaluate(script, overlays) == lanes
-
-
-def test_labels_have_fewer_rows_when_the_window_becomes_narrow(
-    browser: Browser, address: str
-) -> None:
-    spans = "Array.from({ length: 6 }, (_, n) => [n, 99, 'owl'])"
-    with shown(browser, address, **DESKTOP) as page:
-        page.evaluate(STUDY)
-        page.evaluate(f"made.setOverlays([{{ name: 'birds', kind: 'labels', spans: {spans} }}])")
-        page.evaluate("made.choose(made.labels[5], false)")
-        assert page.evaluate("made.lanes") == 6
-        page.set_viewport_size(PHONE["viewport"])
-        until(page, "made.lanes === 4 && made.current === made.labels[5]")
-
-
-def test_gaps_are_named_by_their_reason(browser: Browser, address: str) -> None:
-    script = """async (info) => (await import("/modules/navigator/stage.js")).findGaps(info)"""
-    info = {"stretches": [[5, 5, "a"], [12, 3, "b"], [16, 1, "c"]], "damages": [10.02, 17]}
-    with shown(browser, address) as page:
-        found = page.evaluate(script, info | {"seconds": 20})
-    names = [(gap["start"], gap["end"], gap["name"]) for gap in found]
-    assert names == [
-        (0, 5, "not_recorded"),
-        (10, 12, "unreadable"),
-        (15, 16, "not_recorded"),
-        (17, 20, "unreadable"),
-    ]
-
-
 def test_gaps_and_parts_that_are_not_indexed_are_marked_until_they_are(
     browser: Browser, address: str
 ) -> None:
@@ -379,18 +285,6 @@ def test_gaps_and_parts_that_are_not_indexed_are_marked_until_they_are(
     until(page, f"({BRIGHTNESS})([{CLICK / SECONDS}])[0] > 200")
     context.close()
     assert said == []
-
-
-def test_the_check_for_speech_has_its_own_progress(browser: Browser, address: str) -> None:
-    checking = {"state": "building", "done": SECONDS, "checked": 2000.0}
-    context = browser.new_context(**DESKTOP)
-    context.route(
-        re.compile("/recording/(info|progress)"),
-        lambda route: route.fulfill(json=route.fetch().json() | checking),
-    )
-    page, _ = visit(context, address)
-    expect(page.get_by_text("Checked for speech: 33 min of 1 h 10 min")).to_be_visible()
-    context.close()
 
 
 def test_the_page_says_up_to_which_frequency_the_picture_goes(
@@ -429,19 +323,11 @@ def test_a_click_plays_from_there_and_space_pauses(browser: Browser, address: st
     page.keyboard.press("Space")
     shown_seconds = "Number(document.querySelector('.nav-position').textContent.slice(6))"
     until(page, f"{shown_seconds} > {paused % 60 + 0.3}")
-    context.close()
-
-
-def test_the_volume_applies_to_the_sound(browser: Browser, address: str) -> None:
-    context = browser.new_context(**DESKTOP)
-    context.add_init_script(TAP)
-    page, _ = visit(context, address)
-    drawn(page)
-    zoomed(page, TONE, 100)
     page.get_by_label("Volume").fill("-20")
-    page.mouse.click(*place_of(page, 0.5))
+    page.wait_for_timeout(300)  # what was scheduled before has passed
+    page.evaluate("Object.assign(passed, { frames: 0, peak: 0 }), 0")
     until(page, "passed.frames > 8000")
-    assert page.evaluate("passed.peak") == pytest.approx(600 / 32768, rel=0.05)
+    assert page.evaluate("passed.peak") == pytest.approx(600 / 32768, rel=0.1)
     context.close()
 
 
@@ -457,28 +343,29 @@ def test_an_excerpt_ends_after_two_seconds_and_the_view_follows(
         assert (start > TONE + 0.5, seconds) == (True, 1)
 
 
-@pytest.mark.parametrize("rate", [recordings.RATE, 44100])
-def test_chunks_are_joined_without_a_seam(browser: Browser, address: str, rate: int) -> None:
-    given = {"rate": rate, "start": TONE + 10, "end": TONE + 20, "seconds": 2, "loop": False}
+def test_chunks_are_joined_without_a_seam_and_a_loop_has_no_gap(
+    browser: Browser, address: str
+) -> None:
+    script = "async (given) => (await import('/tests/recording.js')).rendered(given)"
+    rate = recordings.RATE
+    loop = {"rate": rate, "start": TONE + 10, "end": TONE + 10.5, "seconds": 2, "loop": True}
     with shown(browser, address) as page:
-        script = "async (given) => (await import('/tests/recording.js')).rendered(given)"
-        found = np.asarray(page.evaluate(script, given))
+        for hertz in (rate, 44100):
+            given = {**loop, "rate": hertz, "end": TONE + 20, "loop": False}
+            has_no_seam(np.asarray(page.evaluate(script, given)), hertz)
+        found = np.asarray(page.evaluate(script, loop))
+    power = np.convolve(found**2, np.ones(80) / 80, "valid")  # 10 ms
+    assert power[round(0.05 * rate) : round(1.9 * rate)].min() > 0.4 * np.median(power)
+
+
+def has_no_seam(found: NDArray[np.float64], rate: int) -> None:
+    """Whether samples are the tone of the recording."""
     inside = slice(round(0.05 * rate), round(1.9 * rate))  # the second chunk begins after 1.01 s
     times = np.arange(found.size)[inside] / rate
     waves = np.stack([f(2 * np.pi * 440 * times) for f in (np.sin, np.cos)], axis=1)
     weights, *_ = np.linalg.lstsq(waves, found[inside], rcond=None)
     assert np.hypot(*weights) == pytest.approx(6000 / 32768, rel=0.01)
     assert np.abs(found[inside] - waves @ weights).max() < 0.005  # the noise of the recording
-
-
-def test_a_loop_has_no_gap(browser: Browser, address: str) -> None:
-    rate = recordings.RATE
-    given = {"rate": rate, "start": TONE + 10, "end": TONE + 10.5, "seconds": 2, "loop": True}
-    with shown(browser, address) as page:
-        script = "async (given) => (await import('/tests/recording.js')).rendered(given)"
-        found = np.asarray(page.evaluate(script, given))
-    power = np.convolve(found**2, np.ones(80) / 80, "valid")  # 10 ms
-    assert power[round(0.05 * rate) : round(1.9 * rate)].min() > 0.4 * np.median(power)
 
 
 def test_a_selection_is_repeated_until_it_is_paused(browser: Browser, address: str) -> None:
@@ -533,8 +420,9 @@ def test_fingers_pan_zoom_and_play(browser: Browser, address: str) -> None:
         expect(page.get_by_role("button", name="Pause")).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("device", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize(
+    ("scheme", "device"), [("light", PHONE), ("dark", DESKTOP)], ids=["phone", "desktop"]
+)
 def test_the_page_fits_and_axe_finds_nothing(
     browser: Browser, address: str, scheme: str, device: dict[str, Any]
 ) -> None:
@@ -569,6 +457,33 @@ def test_a_study_fixes_the_display_and_learns_what_was_heard(
         expect(page.locator(".nav-view")).to_have_count(0)
 
 
+@pytest.mark.parametrize(
+    ("told", "text"),
+    [
+        ({"state": "failed", "message": "the disk is full"}, "cannot be shown: the disk is full"),
+        (
+            {"state": "building", "done": SECONDS, "checked": 2000.0},
+            "Checked for speech: 33 min of 1 h 10 min",
+        ),
+        ({"display": {"palette": "grey", "frequency": "linear"}}, ""),
+    ],
+    ids=["failed", "checking", "fixed display"],
+)
+def test_the_page_follows_what_the_server_says_of_the_index(
+    browser: Browser, address: str, told: dict[str, Any], text: str
+) -> None:
+    context = browser.new_context(**DESKTOP)
+    context.route(
+        re.compile("/recording/(info|progress)"),
+        lambda route: route.fulfill(json=route.fetch().json() | told),
+    )
+    page, _ = visit(context, address)
+    drawn(page)
+    expect(page.locator(".navigator")).to_contain_text(text)
+    assert page.get_by_role("button", name="Display").count() == ("display" not in told)
+    context.close()
+
+
 def test_many_labels_are_found_by_their_text(browser: Browser, address: str) -> None:
     spans = "Array.from({ length: 20 }, (_, n) => [60 * n, 5, n % 4 ? 'owl' : 'Wren'])"
     with shown(browser, address, **DESKTOP) as page:
@@ -582,16 +497,12 @@ def test_many_labels_are_found_by_their_text(browser: Browser, address: str) -> 
         page.evaluate(f"made.setOverlays([{{ name: 'birds', kind: 'labels', spans: {spans} }}])")
         expect(page.locator(".nav-labels li")).to_have_count(1)
         expect(page.get_by_label("Find a label")).to_be_visible()  # it still applies
-
-
-def test_the_server_fixes_the_display_for_a_study(browser: Browser, folder: Path) -> None:
-    display = {"palette": "grey", "frequency": "linear"}
-    path = folder / recordings.NAME
-    with (
-        browsed(path, folder / "cache", display=display) as address,
-        shown(browser, address) as page,
-    ):
-        expect(page.get_by_role("button", name="Display")).to_have_count(0)
+        spans = "Array.from({ length: 6 }, (_, n) => [n, 99, 'wren'])"
+        page.evaluate(f"made.setOverlays([{{ name: 'birds', kind: 'labels', spans: {spans} }}])")
+        page.evaluate("made.choose(made.labels[5], false)")
+        assert page.evaluate("made.lanes") == 6
+        page.set_viewport_size(PHONE["viewport"])  # fewer rows
+        until(page, "made.lanes === 4 && made.current === made.labels[5]")
 
 
 # --- Failures ------------------------------------------------------------------------------------
@@ -608,20 +519,6 @@ def test_a_changed_file_is_reported_in_place(browser: Browser, folder: Path) -> 
         expect(page.get_by_role("alert")).to_contain_text("changed or removed")
 
 
-def test_a_failed_index_is_reported_also_after_tiles_were_drawn(
-    browser: Browser, address: str
-) -> None:
-    failed = {"state": "failed", "message": "the disk is full"}
-    context = browser.new_context(**DESKTOP)
-    context.route(
-        "**/recording/info", lambda route: route.fulfill(json=route.fetch().json() | failed)
-    )
-    page, _ = visit(context, address)
-    drawn(page)
-    expect(page.get_by_role("alert")).to_contain_text("cannot be shown: the disk is full")
-    context.close()
-
-
 def test_a_lost_server_is_reported_until_it_answers(browser: Browser, address: str) -> None:
     with shown(browser, address) as page:
         page.route("**/recording/**", lambda route: route.abort())
@@ -636,43 +533,3 @@ def test_a_lost_server_is_reported_until_it_answers(browser: Browser, address: s
 
 
 # --- Axes ----------------------------------------------------------------------------------------
-
-CLOCK = """
-async ({ began, offsets, seconds, ticks, typed }) => {
-  const { Clock } = await import("/modules/navigator/axis.js");
-  const clock = new Clock({ began, offsets, seconds });
-  if (typed) return typed.map((one) => clock.parse(one));
-  return clock.ticks(...ticks).map(({ text }) => text);
-}
-"""
-SPRING = {"began": "2026-03-29T01:00:00+01:00", "offsets": [[0, 3600], [3600, 7200]]}
-
-
-@pytest.mark.parametrize(
-    ("recording", "ticks", "texts"),
-    [
-        ({"seconds": 86400}, [0, 86400, 10000], ["00:00", "03:00", "06:00"]),
-        ({"seconds": 5}, [1, 1.5, 0.09], ["00:00:01.0", "00:00:01.1", "00:00:01.2"]),
-        (SPRING | {"seconds": 14400}, [0, 14400, 3000], ["01:00", "03:00", "04:00"]),
-        (
-            {"began": "2026-06-01T22:00:00", "seconds": 86400},
-            [0, 20000, 3600],
-            ["22:00", "23:00", "Tue 2 Jun"],
-        ),
-    ],
-)
-def test_ticks_are_round_times_of_the_clock(
-    browser: Browser, address: str, recording: dict[str, Any], ticks: list[float], texts: list[str]
-) -> None:
-    given = {"began": None, "offsets": [], "ticks": ticks} | recording
-    with shown(browser, address) as page:
-        assert page.evaluate(CLOCK, given)[:3] == texts
-
-
-def test_times_are_read_as_people_write_them(browser: Browser, address: str) -> None:
-    typed = ["01:30", "2:30", "3:15:00.5", "2026-03-29 04:00", "90 s", "07:00", "soon", "1:75"]
-    typed.append("29.3.2026 04:00")
-    given = SPRING | {"seconds": 14400, "typed": typed}
-    with shown(browser, address) as page:
-        found = page.evaluate(CLOCK, given)
-    assert found == [1800, None, 4500.5, 7200, 90, None, None, None, 7200]  # no 02:30 that day

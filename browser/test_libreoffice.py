@@ -33,12 +33,9 @@ def office() -> str:
 
 
 @pytest.mark.usefixtures("office")
-@pytest.mark.parametrize("language", ["en", "fr"])
-def test_a_workbook_that_libreoffice_saved_again_gives_the_same_answers(
-    tmp_path: Path, language: str
-) -> None:
-    path = captioned(tmp_path / "s", f"{STUDY}language: {language}\n")
-    made, yes = designed(path), {"en": "yes", "fr": "oui"}[language]
+def test_a_workbook_that_libreoffice_saved_again_gives_the_same_answers(tmp_path: Path) -> None:
+    path = captioned(tmp_path / "s", f"{STUDY}language: fr\n")
+    made, yes = designed(path), "oui"
     before, after = tmp_path / "P2_before.xlsx", tmp_path / "P2_after.xlsx"
     before.write_bytes(typed(filled(made, 2), {"J3": yes}))
     after.write_bytes(resave(before.read_bytes(), tmp_path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import wave
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -18,7 +18,8 @@ from earwitness.report.parts import Report, Section, Table
 from earwitness.scoring import compare, score
 
 SECONDS = 40
-WIDTHS = {"phone": 360, "tablet": 768, "desktop": 1400}
+WIDTHS = (360, 768, 1400)
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 @pytest.fixture(scope="module")
@@ -70,15 +71,7 @@ def opened(browser: Browser, report: Path, width: int, scheme: str = "light") ->
     return page
 
 
-@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
-def test_nothing_is_wider_than_the_window(browser: Browser, report: Path, width: int) -> None:
-    page = opened(browser, report, width)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_nothing_goes_wrong_and_nothing_is_fetched(browser: Browser, report: Path) -> None:
+def test_it_fits_draws_and_fetches_nothing(browser: Browser, report: Path) -> None:
     page = browser.new_page()
     said: list[str] = []
     asked: list[str] = []
@@ -86,57 +79,49 @@ def test_nothing_goes_wrong_and_nothing_is_fetched(browser: Browser, report: Pat
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))
     page.goto(report.as_uri())
-    assert said == []
     assert asked == [report.as_uri()]
-
-
-def test_colours_follow_the_reader(browser: Browser, report: Path) -> None:
-    shade = "getComputedStyle(document.body).backgroundColor"
-    light = opened(browser, report, 800).evaluate(shade)
-    dark = opened(browser, report, 800, "dark").evaluate(shade)
-    assert light != dark
-
-
-def test_marks_lie_where_the_numbers_say(browser: Browser, report: Path) -> None:
-    page = opened(browser, report, 1000)
+    for opens in (False, True):
+        if opens:
+            page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
     track = page.locator(".timeline").first.locator(".row.people .track").first
     box = track.bounding_box()
     mark = track.locator("b").first.bounding_box()
     assert box is not None
     assert mark is not None
     middle = (mark["x"] + mark["width"] / 2 - box["x"]) / box["width"]
-    assert middle == pytest.approx(5 / SECONDS, abs=0.005)
+    assert middle == pytest.approx(5 / SECONDS, abs=0.005)  # where the numbers say
+    assert said == []
+    page.close()
 
 
-def test_a_click_on_the_timeline_plays_from_there(browser: Browser, report: Path) -> None:
+def test_a_click_on_a_timeline_plays_from_there_and_silences_others(
+    browser: Browser, report: Path
+) -> None:
     page = opened(browser, report, 1000)
-    figure = page.locator(".timeline").first
-    track = figure.locator(".row.people .track").first
-    track.scroll_into_view_if_needed()
-    box = track.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + box["height"] / 2)
-    page.wait_for_function(
-        "() => { const a = document.querySelector('.timeline audio');"
-        " return !a.paused && a.currentTime > 0; }"
-    )
-    now = page.evaluate("document.querySelector('.timeline audio').currentTime")
-    assert SECONDS / 2 - 1 < now < SECONDS / 2 + 8
-    head = track.locator(".head").bounding_box()
-    assert head is not None
-    assert (head["x"] - box["x"]) / box["width"] == pytest.approx(0.5, abs=0.2)
-
-
-def test_another_timeline_silences_the_first(browser: Browser, report: Path) -> None:
-    page = opened(browser, report, 1000)
-    for number in (0, 1):
+    for number in (1, 0):
         track = page.locator(".timeline").nth(number).locator(".row.people .track").first
         track.scroll_into_view_if_needed()
-        track.click()
+        box = track.bounding_box()
+        assert box is not None
+        page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + box["height"] / 2)
         page.wait_for_function(
-            f"() => !document.querySelectorAll('.timeline audio')[{number}].paused"
+            "(n) => { const a = document.querySelectorAll('.timeline audio')[n];"
+            " return !a.paused && a.currentTime > 0; }",
+            arg=number,
         )
-    assert page.evaluate("document.querySelectorAll('.timeline audio')[0].paused")
+        head = track.locator(".head").bounding_box()
+        assert head is not None
+        assert (head["x"] - box["x"]) / box["width"] == pytest.approx(0.5, abs=0.2)
+    paused, now = page.evaluate(
+        "(([first, second]) => [second.paused, first.currentTime])"
+        "([...document.querySelectorAll('.timeline audio')])"
+    )
+    assert paused
+    assert SECONDS / 2 - 1 < now < SECONDS / 2 + 8
+    page.close()
 
 
 def test_sound_that_cannot_be_played_is_said(browser: Browser, report: Path) -> None:
@@ -210,25 +195,12 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("width", [390, 1200])
-def test_no_word_is_broken_and_nothing_is_too_wide(
+def test_names_of_many_systems_are_whole_and_stay_visible(
     browser: Browser, many: Path, width: int
 ) -> None:
     page = opened(browser, many, width)
-    page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.evaluate(BROKEN_WORDS) == []
-    page.close()
-
-
-def test_a_page_of_ten_systems_is_short(browser: Browser, many: Path) -> None:
-    page = opened(browser, many, 1200)
-    assert page.evaluate("document.documentElement.scrollHeight") < 12 * 800
-    page.close()
-
-
-@pytest.mark.parametrize("width", [390, 1200])
-def test_both_names_of_every_pair_are_visible(browser: Browser, many: Path, width: int) -> None:
-    page = opened(browser, many, width)
+    if width == 1200:
+        assert page.evaluate("document.documentElement.scrollHeight") < 12 * 800
     matrix = page.locator("table.matrix").first
     heads = matrix.locator("thead th span")
     assert [name.removeprefix("vs ") for name in heads.all_inner_texts()] == LONG_NAMES
@@ -247,9 +219,13 @@ def test_both_names_of_every_pair_are_visible(browser: Browser, many: Path, widt
     assert name is not None
     assert name["x"] >= 0  # the name of the row stays while the columns scroll
     assert name["x"] + name["width"] <= box["x"] + 1
+    page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(BROKEN_WORDS) == []
     page.close()
 
 
+CONTRAST: dict[str, Any] = {"runOnly": ["color-contrast"]}
 # A part of a page goes if the parts before it have each kind of element in it twice: axe needs a
 # minute for whole tables. A kind is a name, a class and attributes, inside such a parent.
 REMOVE_ALIKE = """() => {
@@ -275,15 +251,18 @@ REMOVE_ALIKE = """() => {
 }"""
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1200)])
+@pytest.mark.parametrize(("name", "scheme"), [("report", "light"), ("many", "dark")])
 def test_axe_finds_nothing_serious(
-    browser: Browser, report: Path, many: Path, scheme: str, width: int
+    browser: Browser, request: pytest.FixtureRequest, name: str, scheme: str
 ) -> None:
-    for path in (report, many):
-        page = opened(browser, path, width, scheme)
-        page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
-        page.evaluate(REMOVE_ALIKE)
-        found = Axe().run(page).response["violations"]
+    page = opened(browser, request.getfixturevalue(name), 390, scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    page.evaluate(REMOVE_ALIKE)
+    shades = set[str]()
+    for now, options in ((scheme, {}), ({"light": "dark", "dark": "light"}[scheme], CONTRAST)):
+        page.emulate_media(color_scheme=now)  # type: ignore[arg-type]
+        shades.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        found = Axe().run(page, options=options).response["violations"]
         serious = [
             f"{one['id']}: {node['html'][:200]}"
             for one in found
@@ -291,7 +270,8 @@ def test_axe_finds_nothing_serious(
             if one["impact"] in ("serious", "critical")
         ]
         assert serious == []
-        page.close()
+    assert len(shades) == 2
+    page.close()
 
 
 # --- Sorting and filtering -----------------------------------------------------------------------
@@ -308,7 +288,9 @@ def table_page(tmp_path: Path) -> Path:
     return path
 
 
-def test_tables_are_sorted_by_click_and_by_key(browser: Browser, table_page: Path) -> None:
+def test_tables_are_sorted_by_click_and_by_key_and_filtered(
+    browser: Browser, table_page: Path
+) -> None:
     page = opened(browser, table_page, 800)
     names = page.locator("tbody tr th")
     head = page.get_by_role("columnheader", name="n", exact=True)
@@ -324,11 +306,6 @@ def test_tables_are_sorted_by_click_and_by_key(browser: Browser, table_page: Pat
     expect(page.locator("th[aria-sort]")).to_have_count(1)
     page.get_by_role("button", name="item").click()
     expect(names).to_have_text(["a9", "a10", "b"])
-    page.close()
-
-
-def test_tables_are_filtered_with_a_count_of_rows(browser: Browser, table_page: Path) -> None:
-    page = opened(browser, table_page, 800)
     count = page.locator(".filter output")
     expect(count).to_have_text("3 of 3 rows")
     page.get_by_label("Filter rows").fill("A1 -0.5")
@@ -364,27 +341,22 @@ def networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
-def test_networks_fit_and_words_do_not_overlap(
-    browser: Browser, networks: Path, width: int
+def test_networks_fit_and_a_button_picks_out_the_path_of_its_system(
+    browser: Browser, networks: Path
 ) -> None:
-    page = browser.new_page(viewport={"width": width, "height": 800})
-    page.goto(networks.as_uri())
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    overlaps = page.evaluate(
-        """() => [...document.querySelectorAll(".network svg")].flatMap(svg => {
-            const boxes = [...svg.querySelectorAll("text")].map(t => t.getBoundingClientRect());
-            return boxes.slice(1).filter((b, i) =>
-                Math.abs(b.top - boxes[i].top) < 5 && b.left < boxes[i].right);
-        }).length"""
-    )
-    assert overlaps == 0
-    page.close()
-
-
-def test_a_button_picks_out_the_path_of_its_system(browser: Browser, networks: Path) -> None:
     page = browser.new_page()
     page.goto(networks.as_uri())
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        overlaps = page.evaluate(
+            """() => [...document.querySelectorAll(".network svg")].flatMap(svg => {
+                const boxes = [...svg.querySelectorAll("text")].map(t => t.getBoundingClientRect());
+                return boxes.slice(1).filter((b, i) =>
+                    Math.abs(b.top - boxes[i].top) < 5 && b.left < boxes[i].right);
+            }).length"""
+        )
+        assert overlaps == 0
     picked = """() => {
         const figure = document.querySelector(".network");
         const grey = getComputedStyle(figure.querySelector('.arc[class="arc"]')).stroke;
@@ -401,10 +373,7 @@ def test_a_button_picks_out_the_path_of_its_system(browser: Browser, networks: P
     page.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_need_no_sideways_scroll_on_a_phone(
-    browser: Browser, scheme: str, tmp_path: Path
-) -> None:
+def test_words_need_no_sideways_scroll_on_a_phone(browser: Browser, tmp_path: Path) -> None:
     said = ["rain", "Donaudampfschifffahrtsgesellschaftskapitänsmütze" * 2, "falls"] * 9
     people: list[Any] = [{"positions": list(range(1, 28))}, {"positions": [1, 5, 9]}]
     record = {"item": "a", "words": said, "references": people}
@@ -413,7 +382,7 @@ def test_words_need_no_sideways_scroll_on_a_phone(
     path = tmp_path / "words.html"
     scores = score.score(outputs, [record], metrics=["sumaccy"], show="a")
     path.write_text(output_formats.render(scores, "html"), encoding="utf-8")
-    page = opened(browser, path, 390, scheme)
+    page = opened(browser, path, 390)
     wide = (
         "[...document.querySelectorAll('.words, .words li')]"
         ".filter((e) => e.scrollWidth > e.clientWidth)"
@@ -421,8 +390,11 @@ def test_words_need_no_sideways_scroll_on_a_phone(
     assert page.locator(".words li").count() == 29
     assert page.evaluate(f"{wide}.length") == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    shades = page.evaluate(
-        "['.words .D', '.words li:not([class])']"
-        ".map((s) => getComputedStyle(document.querySelector(s)).backgroundColor)"
-    )
-    assert shades[0] != shades[1]
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        shades = page.evaluate(
+            "['.words .D', '.words li:not([class])']"
+            ".map((s) => getComputedStyle(document.querySelector(s)).backgroundColor)"
+        )
+        assert shades[0] != shades[1]
+    page.close()
