@@ -13,7 +13,7 @@ from earwitness.core import WordNetwork
 from earwitness.errors import EarwitnessWarning, InputError, UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.metric_set import MetricSet
-from earwitness.report.html.network import MAX_DRAWN_WORDS
+from earwitness.report.charts import MAX_DRAWN_WORDS
 from earwitness.report.html.page import render_html
 from earwitness.report.parts import ABOUT_ARCS, NetworkPart, Report, Section, Table
 from earwitness.report.result import Result, TableRows

@@ -255,8 +255,8 @@ def test_there_is_a_figure_per_value_and_a_panel_per_condition() -> None:
     ]
     assert all(curve.fitted for curve in curves)
     assert [curve.compact for curve in curves] == [False] * 6 + [True] * 4
-    assert HUMAN in curves[0].series
-    assert curves[-1].series == ["sumaccy", "bleu", "wsumaccy"]
+    assert HUMAN in curves[0].lines
+    assert list(curves[-1].lines) == ["sumaccy", "bleu", "wsumaccy"]
 
 
 def test_tables_of_figures_have_the_intervals_of_all_sources() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite, isnan
 from typing import Literal
 
 from earwitness.core import (
@@ -111,9 +112,16 @@ class Curve:
         return values + [x for row in bounded for e in row for x in (e.low, e.high)]
 
     @property
-    def series(self) -> list[str]:
-        """Names of all series, in the order in which they appear."""
-        return list(dict.fromkeys(name for _, row in self.points for name in row))
+    def lines(self) -> dict[str, list[tuple[float, Estimate]]]:
+        """Defined points of all series, in the order in which these appear."""
+        lines: dict[str, list[tuple[float, Estimate]]] = {
+            name: [] for _, row in self.points for name in row
+        }
+        for x, row in self.points:
+            for name, estimate in row.items():
+                if not isnan(estimate.value):
+                    lines[name].append((x, estimate))
+        return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +193,11 @@ class Scatter:
     points: tuple[ScatterPoint, ...]
     curve: tuple[tuple[float, float], ...] = ()
 
+    @property
+    def drawn(self) -> list[ScatterPoint]:
+        """Points that are defined."""
+        return [point for point in self.points if isfinite(point.x) and isfinite(point.y.value)]
+
 
 @dataclass(frozen=True, slots=True)
 class Scatters:
@@ -221,6 +234,11 @@ class PlaneSeries:
 
     name: str
     points: tuple[PlanePoint, ...]
+
+    @property
+    def drawn(self) -> list[PlanePoint]:
+        """Points that are defined."""
+        return [p for p in self.points if isfinite(p.x.value) and isfinite(p.y.value)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ def _interval_table(part: Intervals) -> Table:
 
 
 def _curve_table(part: Curve) -> Table:
-    series = part.series
+    series = list(part.lines)
     rows = tuple(
         (short_number(x), *_estimate_cells(row, series, part, next(iter(row.values())).n))
         for x, row in part.points
@@ -243,6 +243,12 @@ def verdict(part: Matrix, a: str, b: str) -> Verdict | None:
     if contrast.better:
         return "better" if contrast.better == a else "worse"
     return "same" if is_tested(contrast) else "untested"
+
+
+def signed_difference(part: Matrix, contrast: Contrast, first: str) -> str:
+    """Return the difference of the first system from the other one, with its sign."""
+    difference = contrast.difference.value * (1 if contrast.a == first else -1)
+    return f"{'+' * (difference > 0)}{number(difference, part.value)}"
 
 
 def is_tested(contrast: Contrast) -> bool:

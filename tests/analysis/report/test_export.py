@@ -23,7 +23,7 @@ from earwitness.analysis.results import Procedure, Results
 from earwitness.core import Estimate, Key, Value
 from earwitness.output_formats import FORMS, render
 from earwitness.report import apply_renderer
-from earwitness.report.html.plots import fit_axis
+from earwitness.report.charts import fit_axis
 from earwitness.report.latex import escape
 from earwitness.report.markdown import escape as escape_markdown
 from earwitness.report.numbers import number, p_value

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from earwitness.output_formats import render
+from earwitness.report.charts import fit_axis, time_axis
 from earwitness.report.html.elements import VOID_TAGS, element
-from earwitness.report.html.plots import fit_axis, time_axis
 from earwitness.report.tables import boundary_kind
 from earwitness.scoring.compare import compare
 from earwitness.scoring.results import Comparison, Scores

@@ -11,10 +11,11 @@ from math import dist, inf, nan
 import pytest
 
 from earwitness.core import Contrast, Estimate, Value
+from earwitness.report.charts import fit_axis, place_labels, spread_labels
 from earwitness.report.html.elements import breakable
 from earwitness.report.html.page import render_html
-from earwitness.report.html.panels import place_labels, scatters_plot
-from earwitness.report.html.plots import fit_axis, intervals_plot, spread_labels
+from earwitness.report.html.panels import LABEL_SIZES, LETTER_WIDTH, scatters_plot
+from earwitness.report.html.plots import intervals_plot
 from earwitness.report.parts import (
     Curve,
     Heat,
@@ -275,9 +276,9 @@ def place_dots(count: int, name: str) -> tuple[ScatterPoint, ...]:
 @pytest.mark.parametrize("count", [1, 6, 12])
 def test_labels_of_dots_do_not_overlap(count: int) -> None:
     points = place_dots(count, "s")
-    boxes = place_labels(
-        Scatter("m", "", points), fit_axis([1, 5]), {p.name: p.name for p in points}
-    )
+    axes = fit_axis([p.x for p in points]), fit_axis([1, 5])
+    widths = {p.name: LETTER_WIDTH * len(p.name) for p in points}
+    boxes = place_labels(Scatter("m", "", points), axes, widths, LABEL_SIZES)
     assert list(boxes) == [p.name for p in points]
     assert not any(a.overlaps(b) for a, b in combinations(boxes.values(), 2))
 

@@ -16,7 +16,7 @@ from typing import Any
 from earwitness.core import StrPath
 from earwitness.errors import MissingExtra
 from earwitness.io.atomic import AtomicFolder
-from earwitness.report.html.bars import MAX_DRAWN_DIFFERENCES
+from earwitness.report.charts import MAX_DRAWN_DIFFERENCES
 from earwitness.report.parts import (
     CategoryShares,
     Curve,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -21,8 +21,8 @@ from matplotlib.textpath import text_to_path
 
 from earwitness.core import Value
 from earwitness.errors import EarwitnessWarning
-from earwitness.report.html.plots import Axis
-from earwitness.report.numbers import ARROWS, label_with_unit
+from earwitness.report.charts import Axis
+from earwitness.report.numbers import ARROWS, label_with_unit, short_number
 from earwitness.report.parts import PEOPLE_SERIES
 
 # --- Style ---------------------------------------------------------------------------------------
@@ -190,6 +190,12 @@ def new_figure(width: float) -> Figure:
     return Figure(figsize=(width, 1.0), dpi=PNG_DPI, layout=layout)
 
 
+def new_axes(width: float) -> tuple[Figure, Axes]:
+    """Return a figure with one plot."""
+    figure = new_figure(width)
+    return figure, figure.subplots()
+
+
 def lay_out(figure: Figure) -> None:
     """Place the axes of a figure so that all labels have room."""
     layout = figure.get_layout_engine()
@@ -207,18 +213,21 @@ def fit_height(figure: Figure, height: float, rows: int = 1) -> Figure:
     return figure
 
 
-def set_scale(axes: Axes, side: str, axis: Axis, texts: Sequence[str] = ()) -> None:
+def set_scale(
+    axes: Axes, side: str, axis: Axis, text: Callable[[float], str] = short_number
+) -> None:
     """Set the ends, ticks and grid lines of the x or the y axis."""
-    labels = texts or [signed(f"{tick:g}") for tick in axis.ticks]
     axes.set(**{f"{side}lim": (axis.low, axis.high)})
-    (axes.set_xticks if side == "x" else axes.set_yticks)(axis.ticks, labels)
+    (axes.set_xticks if side == "x" else axes.set_yticks)(axis.ticks, [*map(text, axis.ticks)])
     axes.grid(axis="x" if side == "x" else "y")
 
 
-def set_rows(axes: Axes, places: Sequence[float], labels: Sequence[str], end: float) -> None:
+def set_rows(
+    axes: Axes, labels: Sequence[str], places: Sequence[float] = (), end: float | None = None
+) -> None:
     """Label rows from the top down to the end, without an axis line."""
-    axes.set_yticks(places, labels)
-    axes.set_ylim(end, -0.5)
+    axes.set_yticks(places or range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.5 if end is None else end, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
 
@@ -262,7 +271,7 @@ def spaced_ticks(places: Mapping[float, float], width: float) -> dict[float, str
     """Return ticks whose labels do not touch, by their places from 0 to 1 on an axis."""
     ticks, end = dict[float, str](), -1.0
     for x, place in sorted(places.items()):
-        text = signed(f"{x:g}")
+        text = short_number(x)
         half = text_width(text) / 2
         if place * width - half >= end + TICK_GAP:
             ticks[x], end = text, place * width + half

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import isnan
+from typing import NamedTuple
 
 from earwitness.core import Contrast
-from earwitness.report.html.elements import Html, breakable, element
-from earwitness.report.html.plots import Axis, Colours, intervals_plot, label_row, tick_row
+from earwitness.report.charts import MAX_DRAWN_DIFFERENCES, PERCENT_AXIS, vote_labels
+from earwitness.report.html.elements import (
+    Html,
+    breakable,
+    draw_table,
+    element,
+    scroll_box,
+)
+from earwitness.report.html.plots import (
+    Colours,
+    intervals_plot,
+    label_row,
+    plot_row,
+    scale_row,
+)
 from earwitness.report.numbers import (
     cell,
     interval,
@@ -23,35 +37,73 @@ from earwitness.report.tables import (
     is_tested,
     rank_contrasts,
     rank_systems,
+    signed_difference,
     verdict,
 )
 
-# --- Vote count bars -----------------------------------------------------------------------------
+# --- Bars of votes and categories ----------------------------------------------------------------
 
 
-MIN_LABEL_SHARE = 0.045  # smaller shares of a bar have no label
-PERCENT_AXIS = Axis(0.0, 100.0, (0.0, 25.0, 50.0, 75.0, 100.0))
-SCALE_END_LABELS = {
-    "high": ("worst", "best"),
-    "low": ("best", "worst"),
-    "none": ("lowest", "highest"),
-}
+MIN_LABEL_SHARE = 0.045  # smaller shares of a bar of votes have no label
+CATEGORY_COLORS = 8
+
+
+class _Segment(NamedTuple):
+    """Part of a bar: its size, its text, and its looks."""
+
+    size: float
+    text: str
+    class_: str
+    style: str = ""
+    title: str | None = None
+
+
+def _bar_row(name: str, segments: Iterable[_Segment], total: float, label: str, note: str) -> Html:
+    bars = [
+        element(
+            "b",
+            one.text,
+            class_=one.class_,
+            style=f"flex-grow:{one.size / total:.5f}{one.style}",
+            title=one.title,
+        )
+        for one in segments
+        if one.size
+    ]
+    figure = element("span", note, class_="figure")
+    return plot_row(breakable(name), bars, f"{name}: {label}", figure, "row", track="bar")
+
+
+def _bar_plot(rows: Iterable[Html], label: str, class_: str) -> Html:
+    return element("div", *rows, scale_row(PERCENT_AXIS), label_row(label), class_=class_)
 
 
 def counts_plot(part: VoteCounts) -> Html:
     """Return one bar per system, one shade per value, with percentages in the bars."""
-    values = list(part.rows[0][1])
-    shades = {x: _shade(i, len(values), part.value.best) for i, x in enumerate(values)}
-    rows = [
-        _draw_count_row(name, counts, part.notes.get(name, ""), shades)
-        for name, counts in part.rows
+    labels = vote_labels(part)
+    shades = {x: _shade(i, len(labels), part.value.best) for i, x in enumerate(labels)}
+    rows = []
+    for name, counts in part.rows:
+        total = sum(counts.values()) or 1
+        segments = (
+            _Segment(
+                n,
+                f"{100 * n / total:.0f}" if n / total >= MIN_LABEL_SHARE else "",
+                shades[x][0],
+                f";{shades[x][1]}",
+                f"{short_number(x)}: {n:,} of {total:,} votes",
+            )
+            for x, n in counts.items()
+        )
+        texts = ", ".join(f"{n:,} votes of {short_number(x)}" for x, n in counts.items())
+        rows.append(_bar_row(name, segments, total, texts, part.notes.get(name, "")))
+    keys = [
+        element("span", element("i"), label, class_="key", style=shades[x][1])
+        for x, label in labels.items()
     ]
-    foot = tick_row(PERCENT_AXIS), label_row("share of votes (%)")
-    return element(
-        "div",
-        _legend(part, values, shades),
-        element("div", *rows, *foot, class_="plot shares votes"),
-    )
+    heading = element("span", f"vote, {label_with_unit(part.value.name, part.value.unit)}:")
+    plot = _bar_plot(rows, "share of votes (%)", "plot shares votes")
+    return element("div", element("div", heading, *keys, class_="legend votes"), plot)
 
 
 def _shade(index: int, count: int, best: str) -> tuple[str, str]:
@@ -63,123 +115,60 @@ def _shade(index: int, count: int, best: str) -> tuple[str, str]:
     return kind, f"--c:color-mix(in oklab,var(--{end}) {100 * distance:.0f}%,var(--between))"
 
 
-def _legend(part: VoteCounts, values: list[float], shades: Mapping[float, tuple[str, str]]) -> Html:
-    first, last = SCALE_END_LABELS[part.value.best]
-    ends = {values[0]: f" ({first})", values[-1]: f" ({last})"}
-    keys = [
-        element(
-            "span",
-            element("i"),
-            f"{short_number(x)}{ends.get(x, '')}",
-            class_="key",
-            style=shades[x][1],
-        )
-        for x in values
-    ]
-    heading = element("span", f"vote, {label_with_unit(part.value.name, part.value.unit)}:")
-    return element("div", heading, *keys, class_="legend votes")
-
-
-def _draw_count_row(
-    name: str, counts: Mapping[float, int], note: str, shades: Mapping[float, tuple[str, str]]
-) -> Html:
-    total = sum(counts.values())
-    bars = [
-        element(
-            "b",
-            f"{100 * n / total:.0f}" if n / total >= MIN_LABEL_SHARE else "",
-            class_=shades[x][0],
-            style=f"flex-grow:{n / total:.5f};{shades[x][1]}",
-            title=f"{short_number(x)}: {n:,} of {total:,} votes",
-        )
-        for x, n in counts.items()
-        if n
-    ]
-    texts = [f"{n:,} votes of {short_number(x)}" for x, n in counts.items()]
-    label = f"{name}: {', '.join(texts)}"
-    return element(
-        "div",
-        element("span", breakable(name), class_="name"),
-        element("span", *bars, class_="bar", role="img", aria_label=label),
-        element("span", note, class_="figure"),
-        class_="row",
-    )
-
-
-# --- Category share bars -------------------------------------------------------------------------
-
-
-CATEGORY_COLORS = 8
-
-
 def shares_plot(part: CategoryShares) -> Html:
     """Return one bar per row, one colour per category, with counts in the bars."""
-    categories = list(part.rows[0][1])
+    colours = {name: f"s{i % CATEGORY_COLORS}" for i, name in enumerate(part.rows[0][1])}
     keys = [
-        element("span", element("i"), breakable(name), class_=f"key s{index % CATEGORY_COLORS}")
-        for index, name in enumerate(categories)
+        element("span", element("i"), breakable(name), class_=f"key {colour}")
+        for name, colour in colours.items()
     ]
-    rows = [
-        _draw_share_row(label, [counts[name] for name in categories]) for label, counts in part.rows
-    ]
+    rows = []
+    for label, counts in part.rows:
+        segments = [_Segment(counts[name], f"{counts[name]:g}", colours[name]) for name in colours]
+        total = sum(one.size for one in segments)
+        texts = ", ".join(one.text for one in segments)
+        rows.append(_bar_row(label, segments, total or 1, texts, f"{total:g}"))
     return element(
         "figure",
         element("figcaption", breakable(part.title)),
         element("div", *keys, class_="legend"),
-        element(
-            "div",
-            *rows,
-            tick_row(PERCENT_AXIS),
-            label_row("share (%); numbers in bars are counts"),
-            class_="plot shares",
-        ),
+        _bar_plot(rows, "share (%); numbers in bars are counts", "plot shares"),
     )
 
 
-def _draw_share_row(label: str, counts: list[float]) -> Html:
-    total = sum(counts) or 1
-    bars = [
-        element(
-            "b",
-            f"{count:g}",
-            class_=f"s{index % CATEGORY_COLORS}",
-            style=f"flex-grow:{count / total:.5f}",
-        )
-        for index, count in enumerate(counts)
-        if count
-    ]
-    description = f"{label}: {', '.join(f'{count:g}' for count in counts)}"
-    return element(
-        "div",
-        element("span", breakable(label), class_="name"),
-        element("span", *bars, class_="bar", role="img", aria_label=description),
-        element("span", f"{sum(counts):g}", class_="figure"),
-        class_="row",
-    )
-
-
-# --- Heat maps -----------------------------------------------------------------------------------
+# --- Squares of names ----------------------------------------------------------------------------
 
 
 MAX_COLOR_PERCENT = 60  # percent of colour at 1, so that numbers stay readable
 MAX_HEAD_CHARACTERS = 80  # column heads with more characters are turned upright
+TWO_LINES_FROM_SYSTEMS = 5  # with this many systems or more, cells have two lines
+
+
+def _draw_square(
+    title: str,
+    names: Sequence[str],
+    rows: Iterable[Iterable[Html]],
+    classes: Sequence[str],
+    first: Sequence[str] = ("",),
+    prefix: str = "",
+) -> Html:
+    """Return a table with one row and one column per name; long names are turned upright."""
+    corner = [element("th", text, scope="col") if text else element("td") for text in first]
+    spans = [
+        element("th", element("span", breakable(f"{prefix}{name}")), scope="col") for name in names
+    ]
+    lines = (
+        element("tr", element("th", breakable(name), scope="row"), *cells)
+        for name, cells in zip(names, rows, strict=True)
+    )
+    upright = ["upright"] * (sum(map(len, names)) > MAX_HEAD_CHARACTERS)
+    return scroll_box(draw_table([*corner, *spans], lines, " ".join([*classes, *upright])), title)
 
 
 def heat_square(part: Heat) -> Html:
     """Return a table with one row and one column per name; stronger values have deeper colours."""
-    rows = [_square_row(a, (_draw_heat_cell(part, a, b) for b in part.names)) for a in part.names]
-    table = element(
-        "table",
-        element("thead", _head_row([""], part.names)),
-        element("tbody", *rows),
-        class_=" ".join(["heat", *["upright"] * _is_crowded(part.names)]),
-    )
-    return element("div", scroll_box(table, part.title), _heat_key(part))
-
-
-def scroll_box(table: Html, label: str) -> Html:
-    """Return a table in a box that scrolls sideways if the table is too wide."""
-    return element("div", table, class_="scroll", role="group", aria_label=label)
+    rows = [[_draw_heat_cell(part, a, b) for b in part.names] for a in part.names]
+    return element("div", _draw_square(part.title, part.names, rows, ["heat"]), _heat_key(part))
 
 
 def _heat_key(part: Heat) -> Html:
@@ -189,22 +178,6 @@ def _heat_key(part: Heat) -> Html:
     bar = element("i", class_="both" if low < 0 else None)
     name = label_with_unit(part.value.name, part.value.unit)
     return element("div", f"colour: {name} ", ends[0], bar, ends[1], class_="heat-key")
-
-
-def _head_row(first: Sequence[str], names: Sequence[str]) -> Html:
-    """Return the head of a square table; names are in spans, which may be turned upright."""
-    texts = [element("th", text, scope="col") if text else element("td") for text in first]
-    spans = [element("th", element("span", breakable(name)), scope="col") for name in names]
-    return element("tr", *texts, *spans)
-
-
-def _square_row(name: str, cells: Iterable[Html]) -> Html:
-    return element("tr", element("th", breakable(name), scope="row"), *cells)
-
-
-def _is_crowded(names: Sequence[str]) -> bool:
-    """Return whether the names are too long for column heads, so that they are turned upright."""
-    return sum(map(len, names)) > MAX_HEAD_CHARACTERS
 
 
 def _draw_heat_cell(part: Heat, a: str, b: str) -> Html:
@@ -221,47 +194,31 @@ def _draw_heat_cell(part: Heat, a: str, b: str) -> Html:
     )
 
 
-# --- Pairwise comparison matrix ------------------------------------------------------------------
-
-
-TWO_LINES_FROM_SYSTEMS = 5  # with this many systems or more, cells have two lines
-MAX_OPEN_DIFFERENCES = 10  # if there are more, only those from the best system are not folded
-MAX_DRAWN_DIFFERENCES = 60  # if there are more, only those from the best system are drawn
-
-
 def matrix_table(part: Matrix) -> Html:
     """Return a table of rows versus columns, best system first, with differences in the cells."""
     systems = rank_systems(part)
-    first = ["", *["estimate"] * part.estimated]
+    rows = [
+        [
+            *[_estimate_cell(part, a)] * part.estimated,
+            *(_draw_matrix_cell(part, a, b) for b in systems),
+        ]
+        for a in systems
+    ]
     classes = [
         "matrix",
         *["alone"] * (not part.estimated),
         *["wide"] * (len(systems) >= TWO_LINES_FROM_SYSTEMS),
-        *["upright"] * _is_crowded(systems),
     ]
-    table = element(
-        "table",
-        element("thead", _head_row(first, [f"vs {system}" for system in systems])),
-        element("tbody", *(_draw_matrix_row(part, system, systems) for system in systems)),
-        class_=" ".join(classes),
-    )
-    return scroll_box(table, f"{part.title}: pairwise comparison")
-
-
-def _draw_matrix_row(part: Matrix, a: str, systems: Sequence[str]) -> Html:
-    first = [_estimate_cell(part, a)] * part.estimated
-    return _square_row(a, [*first, *(_draw_matrix_cell(part, a, b) for b in systems)])
+    title, first = f"{part.title}: pairwise comparison", ["", *["estimate"] * part.estimated]
+    return _draw_square(title, systems, rows, classes, first, "vs ")
 
 
 def _estimate_cell(part: Matrix, a: str) -> Html:
     estimate = part.systems[a]
     if estimate is None:
         return element("td", "–")
-    return element(
-        "td",
-        element("b", number(estimate.value, part.value)),
-        element("small", f" {interval(estimate, part.value)}"),
-    )
+    figure = element("b", number(estimate.value, part.value))
+    return element("td", figure, element("small", f" {interval(estimate, part.value)}"))
 
 
 def _draw_matrix_cell(part: Matrix, a: str, b: str) -> Html:
@@ -269,14 +226,19 @@ def _draw_matrix_cell(part: Matrix, a: str, b: str) -> Html:
     pair_verdict = verdict(part, a, b)
     if contrast is None or pair_verdict is None:
         return element("td", class_="self", title=None if a == b else "not compared")
-    difference = contrast.difference.value * (1 if contrast.a == a else -1)
     return element(
         "td",
         element("span", VERDICT_MARKS[pair_verdict]),
-        element("small", f" {'+' * (difference > 0)}{number(difference, part.value)}"),
+        element("small", f" {signed_difference(part, contrast, a)}"),
         class_=pair_verdict,
         title=_contrast_title(part, contrast),
     )
+
+
+# --- Differences of pairs ------------------------------------------------------------------------
+
+
+MAX_OPEN_DIFFERENCES = 10  # if there are more, only those from the best system are not folded
 
 
 def differences_plot(part: Matrix, colours: Colours) -> Html | None:
@@ -285,23 +247,17 @@ def differences_plot(part: Matrix, colours: Colours) -> Html | None:
     The system with the better rank comes first in each pair. Differences from the best system are
     at the top.
     """
-    systems = rank_systems(part)
-    contrasts = rank_contrasts(part)
-    first = [contrast for contrast in contrasts if contrast.a == systems[0]]
+    best, contrasts = rank_systems(part)[0], rank_contrasts(part)
+    first = [contrast for contrast in contrasts if contrast.a == best]
     if len(contrasts) > MAX_DRAWN_DIFFERENCES:
         contrasts = first
     if not contrasts:
         return None
-    labelled = [(f"{contrast.a} − {contrast.b}", contrast) for contrast in contrasts]
-    rows = tuple((label, {label: contrast.difference}) for label, contrast in labelled)
-    label_colours = {
-        label: colours[contrast.better]
-        for label, contrast in labelled
-        if contrast.better in colours
-    }
+    labelled = {f"{contrast.a} − {contrast.b}": contrast for contrast in contrasts}
+    rows = tuple((label, {label: contrast.difference}) for label, contrast in labelled.items())
     return intervals_plot(
         Intervals(part.title, part.value, "", rows, marked=0.0),
-        label_colours,
+        {label: colours[c.better] for label, c in labelled.items() if c.better in colours},
         label=_difference_label(part),
         open_rows=len(first) if len(contrasts) > MAX_OPEN_DIFFERENCES else len(contrasts),
         rest="differences",

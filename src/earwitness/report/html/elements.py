@@ -57,9 +57,37 @@ def breakable(text: str) -> Html:
     return Html("<wbr/>".join(map(escape, LINE_BREAK.split(text))))
 
 
-def join_elements(parts: list[Html]) -> Html:
+def join_elements(parts: Iterable[Html]) -> Html:
     """Return concatenated elements."""
     return Html("".join(parts))
+
+
+def folded(summary: str, *content: Html | None, **attributes: str | bool | None) -> Html:
+    """Return content below a line that unfolds it."""
+    return element("details", element("summary", summary), *content, **attributes)
+
+
+def header_cells(texts: Iterable[str], scope: str = "col") -> list[Html]:
+    """Return cells that are the names of columns or rows."""
+    return [element("th", text, scope=scope) for text in texts]
+
+
+def draw_table(
+    head: Iterable[Html], rows: Iterable[Html], class_: str | None = None, caption: str = ""
+) -> Html:
+    """Return a table with the cells of its head, and its rows."""
+    return element(
+        "table",
+        element("caption", breakable(caption)) if caption else None,
+        element("thead", element("tr", *head)),
+        element("tbody", *rows),
+        class_=class_,
+    )
+
+
+def scroll_box(table: Html, label: str) -> Html:
+    """Return a table in a box that scrolls sideways if the table is too wide."""
+    return element("div", table, class_="scroll", role="group", aria_label=label)
 
 
 # --- Documents -----------------------------------------------------------------------------------

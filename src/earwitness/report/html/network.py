@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, pairwise
+from operator import add
 
 from earwitness.core import WordNetwork
-from earwitness.report.html.elements import Html, element
+from earwitness.report.charts import MAX_DRAWN_WORDS, NetworkSizes, WordPosition
+from earwitness.report.html.elements import Html, draw_table, element, folded, header_cells
 from earwitness.report.parts import NetworkPart
 from earwitness.text.alignment import display_width
 
-# widths: of a picture, of a letter, between words, at ends
-PICTURE_WIDTH, LETTER_WIDTH, WORD_GAP, LINE_MARGIN = 900, 8.2, 22, 34
-# heights: below a line of words; the lowest and the highest arc above it
-LINE_FOOT, MIN_ARC_HEIGHT, MAX_ARC_HEIGHT = 34, 26, 120
-MAX_ARC_THICKNESS, ARC_LIFT = 7.0, 18  # largest arc width; height of arc ends above the baseline
-MAX_DRAWN_WORDS = 300
+LETTER_WIDTH = 8.2
+SIZES = NetworkSizes(width=900, margin=34, gap=22, arcs=(26, 120), lift=18)
+LINE_FOOT, LINE_HEAD = 34, 26  # heights below a line of words, and above its arcs
+MAX_ARC_THICKNESS = 7.0
 GRID_WIDTH, GRID_PADDING = 96, 2  # of a table of people and words: letters in all, and per word
-
-
-class WordPosition(NamedTuple):
-    """Position of a word: its line, and its left and right end."""
-
-    line: int
-    left: float
-    right: float
-
-    @property
-    def middle(self) -> float:
-        return (self.left + self.right) / 2
 
 
 def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
@@ -40,11 +27,10 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
     if len(nodes) > MAX_DRAWN_WORDS + 2:
         nodes = nodes[: MAX_DRAWN_WORDS + 1]
     places = _place_words(network, nodes)
-    lines = max(place.line for place in places.values()) + 1
     drawn = {arc: n for arc, n in network.arcs.items() if arc[0] in places and arc[1] in places}
-    highest = [_line_height(drawn, places, line) for line in range(lines)]
-    tops = [sum(highest[: line + 1]) + line * LINE_FOOT for line in range(lines)]
-    height = tops[-1] + LINE_FOOT
+    heights = [0.75 * rise + LINE_HEAD + LINE_FOOT for rise in SIZES.highest(drawn, places)]
+    bottoms = list(accumulate(heights))
+    tops = [bottom - LINE_FOOT for bottom in bottoms]
     marks = [{*pairwise((0, *path, end))} for path in network.targets.values()]
     arcs = [
         _draw_arc(
@@ -69,7 +55,7 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
                 "svg",
                 *arcs,
                 *words,
-                viewBox=f"0 0 {PICTURE_WIDTH} {height:.0f}",
+                viewBox=f"0 0 {SIZES.width} {bottoms[-1]:.0f}",
                 role="img",
                 aria_label=_network_label(network),
             ),
@@ -93,9 +79,8 @@ def _kept_words(part: NetworkPart) -> Html:
         if len(shown) < len(network.words)
         else ""
     )
-    return element(
-        "details",
-        element("summary", f"Words that each person kept{note}"),
+    return folded(
+        f"Words that each person kept{note}",
         element(
             "div",
             *(_kept_table(network.words, block, kept) for block in _split_words(shown)),
@@ -118,12 +103,13 @@ def _split_words(words: Sequence[str]) -> list[range]:
 
 
 def _kept_table(words: Sequence[str], places: range, kept: Mapping[str, frozenset[int]]) -> Html:
-    header = [element("th", words[place - 1], scope="col") for place in places]
+    def row(name: str, cells: Iterable[Html], class_: str | None = None) -> Html:
+        return element("tr", *header_cells([name], "row"), *cells, class_=class_)
+
     rows = [
-        element(
-            "tr",
-            element("th", who, scope="row"),
-            *(
+        row(
+            who,
+            (
                 element("td", words[place - 1], class_="kept") if place in own else element("td")
                 for place in places
             ),
@@ -131,16 +117,9 @@ def _kept_table(words: Sequence[str], places: range, kept: Mapping[str, frozense
         for who, own in kept.items()
     ]
     counts = [sum(place in own for own in kept.values()) for place in places]
-    total = element(
-        "tr",
-        element("th", "kept by", scope="row"),
-        *(element("td", str(count)) for count in counts),
-        class_="total",
-    )
-    corner = element("th", f"words {places[0]}–{places[-1]}", scope="col")
-    return element(
-        "table", element("thead", element("tr", corner, *header)), element("tbody", *rows, total)
-    )
+    total = row("kept by", (element("td", str(count)) for count in counts), "total")
+    names = [f"words {places[0]}–{places[-1]}", *(words[place - 1] for place in places)]
+    return draw_table(header_cells(names), [*rows, total])
 
 
 # --- Arcs and words ------------------------------------------------------------------------------
@@ -188,47 +167,22 @@ def _system_buttons(part: NetworkPart, colours: Mapping[str, str]) -> list[Html]
 
 def _path_rules(part: NetworkPart, colours: Mapping[str, str]) -> list[str]:
     """Return CSS rules that colour the path of the selected system."""
-    names = [
-        (f"n{part.number}-{i}", colours[s].split()[0]) for i, s in enumerate(part.network.targets)
-    ]
-    return [f"#{n}:checked~.scroll .{n}{{stroke:var(--{colour})}}" for n, colour in names]
+    names = {_path_class(part, i): colours[s] for i, s in enumerate(part.network.targets)}
+    return [f"#{n}:checked~.scroll .{n}{{stroke:var(--{c.split()[0]})}}" for n, c in names.items()]
 
 
 def _place_words(network: WordNetwork, nodes: list[int]) -> dict[int, WordPosition]:
     """Return word positions in as few lines as needed, with lines of similar length."""
     widths = {node: display_width(network.name(node)) * LETTER_WIDTH for node in nodes}
-    lines = _break_lines(widths, PICTURE_WIDTH - LINE_MARGIN)[-1].line + 1
-    limit = sum(width + WORD_GAP for width in widths.values()) / lines + LINE_MARGIN
-    while _break_lines(widths, limit)[-1].line + 1 > lines:
-        limit += WORD_GAP
-    return dict(zip(nodes, _break_lines(widths, limit), strict=True))
 
+    def count_lines(limit: float) -> int:
+        return SIZES.break_lines(widths, limit)[nodes[-1]].line + 1
 
-def _break_lines(widths: Mapping[int, float], limit: float) -> list[WordPosition]:
-    places, line, left = list[WordPosition](), 0, float(LINE_MARGIN)
-    for width in widths.values():
-        if left + width > limit and left > LINE_MARGIN:
-            line, left = line + 1, float(LINE_MARGIN)
-        places.append(WordPosition(line, left, left + width))
-        left += width + WORD_GAP
-    return places
-
-
-def _arc_height(a: WordPosition, b: WordPosition) -> float:
-    """Return the height of an arc."""
-    span = b.middle - a.middle if a.line == b.line else PICTURE_WIDTH / 6
-    return min(MAX_ARC_HEIGHT, MIN_ARC_HEIGHT + span / 5)
-
-
-def _line_height(
-    arcs: Mapping[tuple[int, int], int], places: Mapping[int, WordPosition], line: int
-) -> float:
-    rises = [
-        _arc_height(places[a], places[b])
-        for a, b in arcs
-        if line in (places[a].line, places[b].line)
-    ]
-    return max(rises, default=MIN_ARC_HEIGHT) * 0.75 + 26
+    lines = count_lines(SIZES.width - SIZES.margin)
+    limit = sum(width + SIZES.gap for width in widths.values()) / lines + SIZES.margin
+    while count_lines(limit) > lines:
+        limit += SIZES.gap
+    return SIZES.break_lines(widths, limit)
 
 
 def _draw_arc(
@@ -238,19 +192,12 @@ def _draw_arc(
     tops: list[float],
     marks: list[str],
 ) -> Html:
-    a, b = (places[node] for node in arc)
     count, people = network.arcs[arc], len(network.people)
-    start, stop, rise = tops[a.line] - ARC_LIFT, tops[b.line] - ARC_LIFT, _arc_height(a, b)
-    if a.line == b.line:
-        left, right, top = f"{a.middle:.1f}", f"{b.middle:.1f}", f"{start - rise:.1f}"
-        path = f"M{left} {start:.1f} C{left} {top} {right} {top} {right} {stop:.1f}"
-    else:  # out at the right, in at the left
-        out, into = start - rise * 0.6, stop - rise * 0.6
-        edge = max(place.right for place in places.values()) + WORD_GAP
-        path = (
-            f"M{a.middle:.1f} {start:.1f} Q{a.middle:.1f} {out:.1f} {edge:.1f} {out:.1f} "
-            f"M0 {into:.1f} Q{b.middle:.1f} {into:.1f} {b.middle:.1f} {stop:.1f}"
-        )
+    edge = max(place.right for place in places.values()) + SIZES.gap
+    ends = SIZES.arc(places[arc[0]], places[arc[1]], tops, edge)
+    points = [f"{x:.1f} {y:.1f}" for x, y in ends]
+    commands = ("M", " C", " ", " ") if len(points) == 4 else ("M", " Q", " ", " M", " Q", " ")
+    path = "".join(map(add, commands, points))
     title = f"{network.name(arc[0])} → {network.name(arc[1])}: {count} of {people}"
     return element(
         "path",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from math import ceil
 
 from earwitness.report.html.bars import (
@@ -9,17 +10,19 @@ from earwitness.report.html.bars import (
     differences_plot,
     heat_square,
     matrix_table,
-    scroll_box,
     shares_plot,
 )
 from earwitness.report.html.elements import (
     SCRIPT_POLICY,
     Html,
     breakable,
+    draw_table,
     element,
+    folded,
     html_document,
     read_static,
     script_element,
+    scroll_box,
 )
 from earwitness.report.html.network import network_picture
 from earwitness.report.html.panels import panels_plot, plane_plot, scatters_plot
@@ -129,82 +132,72 @@ class _Page:
         return element("main", *sections, provenance)
 
     def _section(self, index: int, section: Section) -> Html:
+        heading = element("h2", breakable(section.title))
         inside = [element("p", section.text)] if section.text else []
         inside += self._parts(section)
-        content = [element("h2", breakable(section.title)), *inside]
-        if section.folded:
-            content = [element("details", element("summary", content[0]), *inside)]
+        content = [folded(heading, *inside)] if section.folded else [heading, *inside]
         return element("section", *content, id=_section_anchor(index, section.title))
 
     def _parts(self, section: Section) -> list[Html]:
         """Return the parts; after about one screen, the others are folded."""
-        lines, shown = 0.0, 0
-        for part in section.parts:
-            lines += _count_lines(part)
-            if shown and lines > MAX_OPEN_LINES:
-                break
-            shown += 1
         parts = [self._part(part) for part in section.parts]
-        folded = section.parts[shown:]
-        if not folded:
+        heights = accumulate(map(_count_lines, section.parts))
+        shown = max(1, sum(height <= MAX_OPEN_LINES for height in heights))
+        rest = section.parts[shown:]
+        if not rest:
             return parts
-        titles = [part.title for part in folded if not isinstance(part, Quote) and part.title]
+        titles = [part.title for part in rest if not isinstance(part, Quote) and part.title]
         names = f": {join_names(titles, MAX_FOLDED_TITLES)}" if titles else ""
-        summary = element("summary", breakable(f"Show {len(folded):,} more{names}"))
-        return [*parts[:shown], element("details", summary, *parts[shown:], class_="more")]
+        summary = breakable(f"Show {len(rest):,} more{names}")
+        return [*parts[:shown], folded(summary, *parts[shown:], class_="more")]
 
     def _part(self, part: Part) -> Html:
+        colours = self._colours
         match part:
             case Table():
-                return _html_table(part_tables(part)[0])
+                return _html_table(part_tables(part)[0], part.title)
             case Lines():
                 heading = element("h3", breakable(part.title)) if part.title else None
                 items = [element("li", line) for line in part.lines]
                 return element("div", heading, element("ul", *items))
             case Intervals():
-                return self._figure(part, intervals_plot(part, self._colours))
+                return _figure(part, intervals_plot(part, colours))
             case Curve():
-                size = "compact" if part.compact else None
-                return self._figure(part, curve_plot(part, self._colours), class_=size)
+                return _figure(part, curve_plot(part, colours))
             case ValueSpread():
-                return self._figure(part, spread_plot(part, self._colours), _drawn_note(part))
+                return _figure(part, spread_plot(part, colours), _drawn_note(part))
             case VoteCounts():
-                return self._figure(part, counts_plot(part))
+                return _figure(part, counts_plot(part))
             case Panels():
-                return self._figure(part, panels_plot(part, self._colours))
+                return _figure(part, panels_plot(part, colours))
             case Scatters():
-                return self._figure(part, scatters_plot(part, self._colours))
+                return _figure(part, scatters_plot(part, colours))
             case Plane():
-                return self._figure(part, plane_plot(part))
+                return _figure(part, plane_plot(part))
             case Heat():
-                return self._figure(part, heat_square(part))
+                return _figure(part, heat_square(part))
             case Quote():
                 return element("blockquote", element("p", part.text))
             case Matrix():
-                plot = differences_plot(part, self._colours)
-                all_differences = _folded_table(
-                    part_tables(part)[1], "All differences with p-values"
-                )
-                return element("figure", _caption(part), matrix_table(part), plot, all_differences)
+                table = _html_table(part_tables(part)[1])
+                differences = folded("All differences with p-values", table)
+                plot = differences_plot(part, colours)
+                return element("figure", _caption(part), matrix_table(part), plot, differences)
             case WordBlock():
                 return words_block(part)
             case CategoryShares():
                 return shares_plot(part)
             case NetworkPart():
-                return network_picture(part, self._colours)
+                return network_picture(part, colours)
             case Timeline():
-                return draw_timeline(part, self._colours)
+                return draw_timeline(part, colours)
 
-    def _figure(
-        self, part: ValuePlot, plot: Html, note: str = "", class_: str | None = None
-    ) -> Html:
-        return element(
-            "figure",
-            _caption(part, note),
-            plot,
-            *(_folded_table(table) for table in part_tables(part)),
-            class_=class_,
-        )
+
+def _figure(part: ValuePlot, plot: Html, note: str = "") -> Html:
+    """Return a plot with its caption and its tables."""
+    tables = [folded("Show as table", _html_table(table)) for table in part_tables(part)]
+    size = "compact" if isinstance(part, Curve) and part.compact else None
+    return element("figure", _caption(part, note), plot, *tables, class_=size)
 
 
 def _caption(part: ValuePlot | Matrix, note: str = "") -> Html:
@@ -248,37 +241,23 @@ def _drawn_note(part: ValueSpread) -> str:
     return f"; {shown:,} of {part.cases:,} {part.unit}" if shown < part.cases else ""
 
 
-def _folded_table(table: Table, summary: str = "Show as table") -> Html:
-    return element("details", element("summary", summary), _html_table(table, titled=False))
-
-
-def _html_table(table: Table, *, titled: bool = True) -> Html:
-    def line(row: tuple[str, ...]) -> Html:
-        cells = [
-            element(
-                "th",
-                breakable(text),
-                scope="row",
-                class_=_width_class(text),
-            )
-            if i < table.names
-            else element("td", *_split_interval(text))
-            for i, text in enumerate(row)
-        ]
-        return element("tr", *cells)
-
+def _html_table(table: Table, caption: str = "") -> Html:
     head = [
         element("th", breakable(text), scope="col", class_="text" if i < table.names else None)
         for i, text in enumerate(table.header)
     ]
-    drawn = element(
-        "table",
-        element("caption", breakable(table.title)) if titled else None,
-        element("thead", element("tr", *head)),
-        element("tbody", *(line(row) for row in table.rows)),
-        class_=_table_classes(table),
+    rows = (
+        element(
+            "tr",
+            *(
+                element("th", breakable(text), scope="row", class_=_width_class(text))
+                for text in row[: table.names]
+            ),
+            *(element("td", *_split_interval(text)) for text in row[table.names :]),
+        )
+        for row in table.rows
     )
-    return scroll_box(drawn, table.title)
+    return scroll_box(draw_table(head, rows, _table_classes(table), caption), table.title)
 
 
 def _width_class(text: str) -> str | None:

@@ -8,8 +8,16 @@ from unicodedata import bidirectional
 from urllib.parse import quote
 
 from earwitness.core import Alignment, WordPair, is_address
-from earwitness.report.html.elements import Html, element, join_elements
-from earwitness.report.html.plots import Axis, row_figure, scale_row, time_axis
+from earwitness.report.charts import Axis, time_axis
+from earwitness.report.html.elements import (
+    Html,
+    draw_table,
+    element,
+    folded,
+    header_cells,
+    join_elements,
+)
+from earwitness.report.html.plots import row_figure, scale_row
 from earwitness.report.numbers import clock, number
 from earwitness.report.parts import Table, Timeline, WordBlock
 from earwitness.report.tables import BOUNDARY_LABELS, boundary_kind
@@ -132,16 +140,8 @@ def _row(
 def _titles_table(table: Table) -> Html:
     """Return a folded table of titles."""
     rows = [element("tr", *(element("td", text, dir="auto") for text in row)) for row in table.rows]
-    head = element("tr", *(element("th", text, scope="col") for text in table.header))
-    return element(
-        "details",
-        element("summary", table.title),
-        element(
-            "div",
-            element("table", element("thead", head), element("tbody", *rows), class_="titles"),
-            class_="scroll",
-        ),
-    )
+    drawn = draw_table(header_cells(table.header), rows, "titles")
+    return folded(table.title, element("div", drawn, class_="scroll"))
 
 
 def _audio_player(audio: str) -> list[Html]:
@@ -174,10 +174,9 @@ NO_WORD = element("i", "–", title="no word")
 
 def words_block(part: WordBlock) -> Html:
     """Return aligned words, folded if they are long."""
-    return element(
-        "details",
-        element("summary", part.title),
-        *(_draw_alignment(alignment) for alignment in part.alignments),
+    return folded(
+        part.title,
+        *map(_draw_alignment, part.alignments),
         class_="block",
         open=len(part.text) < FOLDED_FROM_CHARACTERS,
     )
