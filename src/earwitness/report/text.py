@@ -40,8 +40,7 @@ def _section_texts(section: Section, width: int) -> Iterator[str]:
 
 def draw_table(table: Table) -> str:
     """Return a table as text, with names left-aligned and numbers right-aligned."""
-    rows = [table.header, *table.rows]
-    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+    rows, widths = [table.header, *table.rows], _column_widths(table)
     lines = [
         "  ".join(
             pad_text(text, width, left=index < table.names)
@@ -52,13 +51,18 @@ def draw_table(table: Table) -> str:
     return "\n".join([table.title, *(f"  {line}" for line in lines)])
 
 
+def _column_widths(table: Table) -> list[int]:
+    rows = [table.header, *table.rows]
+    return [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+
+
 def fit_columns(table: Table, width: int) -> Iterator[Table]:
     """Yield the table, or parts of it that fit the width, each with the name columns."""
-    names = list(range(table.names))
+    names, widths = list(range(table.names)), _column_widths(table)
     chosen = list(names)
-    for column in range(table.names, len(table.header)):
-        lines = draw_table(table.columns([*chosen, column])).splitlines()[1:]
-        if len(chosen) > len(names) and max(map(display_width, lines)) > width:
+    for column in range(table.names, len(widths)):
+        drawn = sum(widths[one] + 2 for one in (*chosen, column))  # each has two spaces before it
+        if len(chosen) > len(names) and drawn > width:
             if table.may_miss:
                 title = f"{table.title} (use --to md for all columns)"
                 yield replace(table.columns(chosen), title=title)

@@ -92,6 +92,8 @@ def _word_transform() -> Any:
 
 def display_width(text: str) -> int:
     """Return the number of terminal columns of a text."""
+    if text.isascii():
+        return len(text)
     wide = sum(east_asian_width(char) in "WF" for char in text)
     return len(text) + wide - sum(combining(char) > 0 for char in text)
 
