@@ -8,12 +8,13 @@ from math import inf, isfinite, isnan
 from textwrap import fill
 from typing import Literal, NamedTuple
 
-from earwitness.core import Estimate, Value
+from earwitness.core import Estimate, Value, group_values
 from earwitness.io.tables import csv_text
 from earwitness.report.html.elements import (
     STYLE_POLICY,
     Html,
     element,
+    header_cells,
     html_document,
 )
 from earwitness.report.latex import escape as escape_latex
@@ -21,6 +22,7 @@ from earwitness.report.latex import table_cell as latex_cell
 from earwitness.report.markdown import escape as escape_markdown
 from earwitness.report.numbers import (
     ARROWS,
+    DIRECTIONS,
     decimal_places,
     interval,
     label_with_unit,
@@ -75,7 +77,18 @@ class PaperCell:
     @property
     def mark(self) -> str:
         """Significance mark, or an empty text."""
-        return WORSE_MARK if self.is_worse else ""
+        return WORSE_MARK * self.is_worse
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the estimate is defined."""
+        return self.estimate is not None and not isnan(self.estimate.value)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether the estimate and its interval are defined and finite."""
+        e = self.estimate
+        return e is not None and all(map(isfinite, (e.value, e.low, e.high)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,18 +128,10 @@ class PaperTable:
     sections: str = ""
     signature: str = ""
 
-    def cells(self, index: int) -> list[PaperCell]:
-        """Return the cells of a column."""
-        return [row.cells[index] for row in self.rows]
-
-    def groups(self) -> Iterator[tuple[str, list[PaperRow]]]:
-        """Yield rows between two rules, with the heading of a section before its first rows."""
-        title, groups = "", dict[tuple[str, bool], list[PaperRow]]()
-        for row in self.rows:
-            groups.setdefault((row.section, row.apart), []).append(row)
-        for (section, _), rows in groups.items():
-            yield section if section != title else "", rows
-            title = section
+    @property
+    def cells(self) -> list[list[PaperCell]]:
+        """Cells of each column."""
+        return [[row.cells[index] for row in self.rows] for index in range(len(self.columns))]
 
 
 # --- Rows from comparisons -----------------------------------------------------------------------
@@ -170,21 +175,20 @@ def paper_rows(
 
 
 def _paper_cell(name: str, matrix: Matrix, lead: Sequence[str]) -> PaperCell:
-    estimate = matrix.systems.get(name)
-    if name in lead or not lead or estimate is None or isnan(estimate.value):
-        return PaperCell(estimate, name in lead)
+    cell = PaperCell(matrix.systems.get(name), name in lead)
+    if cell.is_best or not lead or not cell.is_known:
+        return cell
     contrasts = [find_contrast(matrix, leader, name) for leader in lead]
     tested = [c for c in contrasts if c is not None and not isnan(c.p_corrected)]
     is_tested = len(tested) == len(lead)
     is_worse = is_tested and all(c.better not in ("", name) for c in tested)
-    return PaperCell(estimate, False, is_tested, is_worse, name in matrix.controls)
+    return PaperCell(cell.estimate, False, is_tested, is_worse, name in matrix.controls)
 
 
 # --- Text of cells and caption -------------------------------------------------------------------
 
 
 MAX_NAMES_IN_CAPTION = 8
-DIRECTIONS = {"high": "higher is better", "low": "lower is better"}
 
 
 class CellText(NamedTuple):
@@ -196,22 +200,43 @@ class CellText(NamedTuple):
     is_best: bool
 
 
-def cell_text(cell: PaperCell, column: PaperColumn, form: IntervalForm) -> CellText:
+class TextRow(NamedTuple):
+    """Name of a row and the texts of its cells.
+
+    ``heading`` is None unless a rule stands before the row; it is the name of the section if that
+    starts with the row, else empty.
+    """
+
+    heading: str | None
+    name: str
+    cells: list[CellText]
+
+
+def text_rows(table: PaperTable, wanted: IntervalForm) -> list[TextRow]:
+    """Return the texts of a table, by section, with the rows that are apart at the end of each."""
+    forms, rows = column_forms(table, wanted), list[TextRow]()
+    section = ""
+    groups = group_values(((row.section, row.apart), row) for row in table.rows)
+    for (title, _), own in groups.items():
+        for row in own:
+            heading = None if row is not own[0] else title if title != section else ""
+            texts = map(_cell_text, row.cells, table.columns, forms)
+            rows.append(TextRow(heading, row.name, list(texts)))
+        section = title
+    return rows
+
+
+def _cell_text(cell: PaperCell, column: PaperColumn, form: IntervalForm) -> CellText:
     """Return the text of a cell; the interval is empty if it is undefined."""
     estimate, value = cell.estimate, column.value
     if estimate is None:
         return CellText(NO_VALUE, "", "", is_best=False)
-    shown = number(estimate.value, value), cell.mark
-    if form == "none" or not _has_interval(estimate):
-        return CellText(*shown, "", cell.is_best)
-    if form == "brackets" or estimate.low == estimate.high:
-        return CellText(*shown, interval(estimate, value), cell.is_best)
-    half = number((estimate.high - estimate.low) / 2, value)
-    return CellText(*shown, f"± {half}", cell.is_best)
-
-
-def _has_interval(estimate: Estimate) -> bool:
-    return all(map(isfinite, (estimate.value, estimate.low, estimate.high)))
+    ends = ""
+    if form != "none" and cell.has_interval:
+        half = number((estimate.high - estimate.low) / 2, value)
+        in_brackets = form == "brackets" or estimate.low == estimate.high
+        ends = interval(estimate, value) if in_brackets else f"± {half}"
+    return CellText(number(estimate.value, value), cell.mark, ends, cell.is_best)
 
 
 def column_forms(table: PaperTable, wanted: IntervalForm) -> list[IntervalForm]:
@@ -221,18 +246,17 @@ def column_forms(table: PaperTable, wanted: IntervalForm) -> list[IntervalForm]:
     is not, to the digits shown, have brackets instead of ±.
     """
     return [
-        "brackets" if wanted == "plus-minus" and not _is_symmetric(table, index) else wanted
-        for index in range(len(table.columns))
+        "brackets" if wanted == "plus-minus" and not _is_symmetric(column, cells) else wanted
+        for column, cells in zip(table.columns, table.cells, strict=True)
     ]
 
 
-def _is_symmetric(table: PaperTable, index: int) -> bool:
-    step = 10.0 ** -decimal_places(table.columns[index].value)
-    estimates = [cell.estimate for cell in table.cells(index) if cell.estimate is not None]
+def _is_symmetric(column: PaperColumn, cells: Sequence[PaperCell]) -> bool:
+    step = 10.0 ** -decimal_places(column.value)
     return all(
-        abs(estimate.low + estimate.high - 2 * estimate.value) <= step * (1 + 1e-9)
-        for estimate in estimates
-        if _has_interval(estimate)
+        abs(cell.estimate.low + cell.estimate.high - 2 * cell.estimate.value) <= step * (1 + 1e-9)
+        for cell in cells
+        if cell.estimate is not None and cell.has_interval
     )
 
 
@@ -245,7 +269,9 @@ def caption_sentences(
     """
     yield table.about
     ends = {column.value.best for column in table.columns}
-    directions = [f"{ARROWS[end]} {text}" for end, text in DIRECTIONS.items() if end in ends]
+    directions = [
+        f"{ARROWS[end]} {text}" for end, text in DIRECTIONS.items() if text and end in ends
+    ]
     if directions:
         yield f"{', '.join(directions)}."
     yield from _interval_sentences(table, wanted)
@@ -254,7 +280,7 @@ def caption_sentences(
         apart = ", rows below the rule excluded" * any(row.apart for row in table.rows)
         yield f"{best_mark}: best {table.heading} of each column{_and_section(table)}{apart}."
         yield from _test_sentences(table)
-    if any(cell.estimate is None or isnan(cell.estimate.value) for cell in every_cell):
+    if not all(cell.is_known for cell in every_cell):
         yield f"{NO_VALUE}: no value."
     yield from table.notes
 
@@ -263,20 +289,16 @@ def _interval_sentences(table: PaperTable, wanted: IntervalForm) -> Iterator[str
     if wanted == "none" or not table.intervals:
         return
     forms = column_forms(table, wanted)
-    known = {
-        index: [
-            _has_interval(cell.estimate)
-            for cell in table.cells(index)
-            if cell.estimate is not None and isfinite(cell.estimate.value)
-        ]
-        for index in range(len(table.columns))
-    }
-    shown = [index for index, has in known.items() if any(has)]
-    if any(forms[index] == "brackets" for index in shown):
-        only = [table.columns[index].name for index in shown if forms[index] == "brackets"]
+    known = [
+        [cell.has_interval for cell in cells if cell.estimate and isfinite(cell.estimate.value)]
+        for cells in table.cells
+    ]
+    shown = [index for index, has in enumerate(known) if any(has)]
+    only = [table.columns[index].name for index in shown if forms[index] == "brackets"]
+    if only:
         of = f" of {join_names(only, MAX_NAMES_IN_CAPTION)}, which are not symmetric"
         yield f"Brackets: {table.intervals}{of * (wanted == 'plus-minus')}."
-    if any(forms[index] == "plus-minus" for index in shown):
+    if len(only) < len(shown):
         yield f"±: half the width of {table.intervals}."
     if shown and not all(all(known[index]) for index in shown):
         yield "Numbers without an interval are based on too few data for one."
@@ -286,7 +308,7 @@ def _test_sentences(table: PaperTable) -> Iterator[str]:
     """Yield the meaning of the marks, and what was not tested."""
     if not table.test:
         return
-    columns = [table.cells(index) for index in range(len(table.columns))]
+    columns = table.cells
     tested = [any(cell.is_tested for cell in cells) for cells in columns]
     where = f"column{_and_section(table)}"
     if any(cell.is_worse for cells in columns for cell in cells):
@@ -313,22 +335,18 @@ def _and_section(table: PaperTable) -> str:
 
 def _untested_names(table: PaperTable, tested: Sequence[bool]) -> Iterator[str]:
     """Yield rows that were not tested, with the column if other columns were."""
-    columns = [column for column, has_test in zip(table.columns, tested, strict=True) if has_test]
     for row in table.rows:
-        cells = [cell for cell, has_test in zip(row.cells, tested, strict=True) if has_test]
-        if cells and all(_lacks_test(row, cell) for cell in cells):
+        cells = zip(table.columns, tested, row.cells, strict=True)
+        names = [column.name for column, known, cell in cells if known and _lacks_test(row, cell)]
+        if names and len(names) == sum(tested):
             yield row.name
         else:
-            yield from (
-                f"{row.name} in {column.name}"
-                for column, cell in zip(columns, cells, strict=True)
-                if _lacks_test(row, cell)
-            )
+            yield from (f"{row.name} in {name}" for name in names)
 
 
 def _lacks_test(row: PaperRow, cell: PaperCell) -> bool:
-    has_value = cell.estimate is not None and not isnan(cell.estimate.value)
-    return has_value and not (cell.is_tested or cell.is_best or (cell.is_control and not row.apart))
+    has_place = cell.is_tested or cell.is_best or (cell.is_control and not row.apart)
+    return cell.is_known and not has_place
 
 
 # --- LaTeX ---------------------------------------------------------------------------------------
@@ -348,24 +366,22 @@ def render_paper_latex(table: PaperTable, form: IntervalForm = "brackets") -> st
     If the table would be wider than a line, its font is smaller, or intervals are below their
     numbers.
     """
-    texts = _row_texts(table, form)
-    stacked, size = _choose_layout(table, texts)
-    columns = list(zip(*texts, strict=True)) or [()] * len(table.columns)
+    rows = text_rows(table, form)
+    stacked, size = _choose_layout(table, rows)
+    columns = [[row.cells[index] for row in rows] for index in range(len(table.columns))]
     pairs = [not stacked and any(cell.interval for cell in cells) for cells in columns]
     marked = [any(cell.mark for cell in cells) for cells in columns]
     value_columns = "c" if stacked else "r"
     spec = "l" + "".join("r@{ }l" if pair else value_columns for pair in pairs)
     width = 1 + len(pairs) + sum(pairs)
     body = []
-    lines = iter(texts)
-    for title, rows in table.groups():
-        body.append("\\midrule")
-        if title:
-            body.append(
-                f"\\multicolumn{{{width}}}{{@{{}}l}}{{\\emph{{{escape_latex(title)}}}}} \\\\"
-            )
-        for row in rows:
-            body += _latex_lines(row.name, next(lines), pairs, marked, stacked=stacked)
+    for row in rows:
+        if row.heading is not None:
+            body.append("\\midrule")
+        if row.heading:
+            title = f"\\emph{{{escape_latex(row.heading)}}}"
+            body.append(f"\\multicolumn{{{width}}}{{@{{}}l}}{{{title}}} \\\\")
+        body += _latex_lines(row, pairs, marked, stacked=stacked)
     short = escape_latex(table.about.partition(". ")[0].rstrip("."))
     caption = escape_latex(" ".join(caption_sentences(table, form)))
     return "\n".join(
@@ -389,32 +405,22 @@ def render_paper_latex(table: PaperTable, form: IntervalForm = "brackets") -> st
     )
 
 
-def _row_texts(table: PaperTable, form: IntervalForm) -> list[list[CellText]]:
-    """Return the texts of all cells, in the order of the groups of rows."""
-    forms = column_forms(table, form)
-    return [
-        [cell_text(*pair) for pair in zip(row.cells, table.columns, forms, strict=True)]
-        for _, rows in table.groups()
-        for row in rows
-    ]
-
-
-def _choose_layout(table: PaperTable, texts: list[list[CellText]]) -> tuple[bool, str]:
+def _choose_layout(table: PaperTable, rows: Sequence[TextRow]) -> tuple[bool, str]:
     """Return whether intervals are below their numbers, and the font size."""
     sizes = list(FONT_SCALES)
     layouts = [*((False, size) for size in sizes[:2]), *((True, size) for size in sizes)]
     for stacked, size in layouts:
-        if _table_points(table, texts, stacked=stacked) * FONT_SCALES[size] <= LINE_POINTS:
+        if _table_points(table, rows, stacked=stacked) * FONT_SCALES[size] <= LINE_POINTS:
             return stacked, size
     return layouts[-1]
 
 
-def _table_points(table: PaperTable, texts: list[list[CellText]], *, stacked: bool) -> float:
+def _table_points(table: PaperTable, rows: Sequence[TextRow], *, stacked: bool) -> float:
     """Return the estimated width of a table in points."""
-    names = max(len(text) for text in (table.heading, *(row.name for row in table.rows)))
+    names = max(len(text) for text in (table.heading, *(row.name for row in rows)))
     total = CHARACTER_POINTS * names
     for index, column in enumerate(table.columns):
-        cells = [row[index] for row in texts]
+        cells = [row.cells[index] for row in rows]
         numbers = max((len(cell.number) + len(cell.mark) for cell in cells), default=0)
         intervals = max((len(cell.interval) for cell in cells), default=0)
         if stacked:
@@ -443,15 +449,10 @@ def _latex_head(table: PaperTable, pairs: Sequence[bool], *, stacked: bool) -> I
 
 
 def _latex_lines(
-    name: str,
-    cells: Sequence[CellText],
-    pairs: Sequence[bool],
-    marked: Sequence[bool],
-    *,
-    stacked: bool,
+    row: TextRow, pairs: Sequence[bool], marked: Sequence[bool], *, stacked: bool
 ) -> Iterator[str]:
     """Yield the lines of a row: intervals in a column of their own, or in a line below."""
-    columns = [latex_cell(name)]
+    columns, cells = [latex_cell(row.name)], row.cells
     for cell, pair, has_marks in zip(cells, pairs, marked, strict=True):
         columns.append(_latex_number(cell, has_marks=has_marks))
         if pair:
@@ -497,11 +498,10 @@ def render_paper_markdown(table: PaperTable, form: IntervalForm = "brackets") ->
     """Return a Markdown table with its caption."""
     lines = [[escape_markdown(head) for head in _heads(table)]]
     lines.append([":--", *["--:"] * len(table.columns)])
-    texts = iter(_row_texts(table, form))
-    for title, rows in table.groups():
-        if title:
-            lines.append([f"*{escape_markdown(title)}*", *[""] * len(table.columns)])
-        lines += [[escape_markdown(row.name), *map(_markdown_cell, next(texts))] for row in rows]
+    for row in text_rows(table, form):
+        if row.heading:
+            lines.append([f"*{escape_markdown(row.heading)}*", *[""] * len(table.columns)])
+        lines.append([escape_markdown(row.name), *map(_markdown_cell, row.cells)])
     caption = escape_markdown(" ".join(caption_sentences(table, form)))
     signature = [f"`{table.signature}`"] if table.signature else []
     drawn = "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -519,30 +519,30 @@ def _markdown_cell(cell: CellText) -> str:
 
 def render_paper_html(table: PaperTable, form: IntervalForm = "brackets") -> str:
     """Return a page with the table in a plain style, to copy into other programs."""
-    sentences = list(caption_sentences(table, form))
-    drawn = element("table", *_html_groups(table, form), aria_labelledby="caption")
+    bodies = list[list[Html]]()
+    for row in text_rows(table, form):
+        if row.heading is not None:
+            bodies.append([])
+        if row.heading:
+            title, width = element("em", row.heading), str(len(table.columns) + 1)
+            heading = element("th", title, scope="rowgroup", colspan=width)
+            bodies[-1].append(element("tr", heading))
+        cells = [element("td", *_html_cell(cell)) for cell in row.cells]
+        bodies[-1].append(element("tr", *header_cells([row.name], "row"), *cells))
+    drawn = element(
+        "table",
+        element("thead", element("tr", *header_cells(_heads(table)))),
+        *(element("tbody", *lines) for lines in bodies),
+        aria_labelledby="caption",
+    )
     figure = element(
         "figure",
-        element("figcaption", " ".join(sentences), id="caption"),
+        element("figcaption", " ".join(caption_sentences(table, form)), id="caption"),
         element("div", drawn, class_="scroll", tabindex="0", role="region", aria_label="Table"),
     )
     made = element("small", table.signature) if table.signature else None
     main = element("main", figure, made)
     return html_document(table.about, main, policy=STYLE_POLICY, style=PAGE_STYLE)
-
-
-def _html_groups(table: PaperTable, form: IntervalForm) -> Iterator[Html]:
-    heads = [element("th", text, scope="col") for text in _heads(table)]
-    yield element("thead", element("tr", *heads))
-    texts = iter(_row_texts(table, form))
-    for title, rows in table.groups():
-        width = len(table.columns) + 1
-        heading = element("th", element("em", title), scope="rowgroup", colspan=str(width))
-        lines = [element("tr", heading)] if title else []
-        for row in rows:
-            cells = [element("td", *_html_cell(cell)) for cell in next(texts)]
-            lines.append(element("tr", element("th", row.name, scope="row"), *cells))
-        yield element("tbody", *lines)
 
 
 def _html_cell(cell: CellText) -> Iterator[str]:
@@ -555,17 +555,15 @@ def _html_cell(cell: CellText) -> Iterator[str]:
 
 def render_paper_text(table: PaperTable, form: IntervalForm = "brackets", width: int = 100) -> str:
     """Return the table as text; the best number of a column has a star."""
-    texts = _row_texts(table, form)
-    columns = [_aligned([row[i] for row in texts]) for i in range(len(table.columns))]
-    rows: list[tuple[str, ...]] = []
-    rules, place = [], iter(range(len(texts)))
-    for title, group in table.groups():
-        rules.append(len(rows))
-        if title:
-            rows.append((title, *[""] * len(columns)))
-        for row in group:
-            index = next(place)
-            rows.append((row.name, *(column[index] for column in columns)))
+    texts = text_rows(table, form)
+    columns = [_aligned([row.cells[i] for row in texts]) for i in range(len(table.columns))]
+    rows, rules = list[tuple[str, ...]](), list[int]()
+    for place, row in enumerate(texts):
+        if row.heading is not None:
+            rules.append(len(rows))
+        if row.heading:
+            rows.append((row.heading, *[""] * len(columns)))
+        rows.append((row.name, *(column[place] for column in columns)))
     whole = Table("", tuple(_heads(table)), tuple(rows))
     drawn = [_with_rules(part, rules) for part in fit_columns(whole, width)]
     caption = fill(" ".join(caption_sentences(table, form, "*")), width)
