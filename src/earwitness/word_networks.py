@@ -13,10 +13,10 @@ from earwitness.core import WordNetwork
 from earwitness.errors import EarwitnessWarning, InputError, UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.metric_set import MetricSet
-from earwitness.report.charts import MAX_DRAWN_WORDS
 from earwitness.report.html.page import render_html
 from earwitness.report.parts import ABOUT_ARCS, NetworkPart, Report, Section, Table
 from earwitness.report.result import Result, TableRows
+from earwitness.report.tables import kept_words_table
 from earwitness.report.text import draw_table, fit_columns
 from earwitness.scoring.join import References, parse_outputs, read_references
 from earwitness.scoring.score import Place, reference_source, sources
@@ -143,23 +143,8 @@ def written_network(network: WordNetwork, form: str) -> str:
 
 
 def _text(network: WordNetwork) -> str:
-    tables = [*_tables(network), *fit_columns(_grid(network), TEXT_WIDTH)]
+    tables = [*_tables(network), *fit_columns(kept_words_table(network), TEXT_WIDTH)]
     return "\n\n".join(map(draw_table, tables)) + "\n"
-
-
-def _grid(network: WordNetwork) -> Table:
-    """Return the table of people and words, with the words that each person kept."""
-    words = network.words[:MAX_DRAWN_WORDS]
-    people = {who: frozenset(positions) for who, positions in network.people.items()}
-    rows = [
-        (who, *(word if place in kept else "" for place, word in enumerate(words, 1)))
-        for who, kept in people.items()
-    ]
-    counts = [sum(place in kept for kept in people.values()) for place in range(1, len(words) + 1)]
-    more = len(network.words) > len(words)
-    about = f" (the first {len(words)} of {len(network.words):,} words)" * more
-    total = ("kept by", *map(str, counts))
-    return Table(f"words that each person kept{about}", ("", *words), (*rows, total))
 
 
 def _tables(network: WordNetwork) -> tuple[Table, ...]:

@@ -9,7 +9,8 @@ from dataclasses import replace
 from math import inf, isnan
 from typing import Literal
 
-from earwitness.core import Contrast, Estimate, Value
+from earwitness.core import Contrast, Estimate, Value, WordNetwork
+from earwitness.report.charts import MAX_DRAWN_WORDS
 from earwitness.report.numbers import (
     CORRECTED_P_HEADINGS,
     MINUS,
@@ -182,6 +183,21 @@ def boundary_kind(annotators: Sequence[str] | None, count: int) -> BoundaryKind:
     if not annotators:
         return "false"
     return "hit" if len(annotators) == count else "partial"
+
+
+def kept_words_table(network: WordNetwork) -> Table:
+    """Return a row per person and a column per word, with the words that each person kept."""
+    words = network.words[:MAX_DRAWN_WORDS]
+    people = {who: frozenset(positions) for who, positions in network.people.items()}
+    rows = [
+        (who, *(word if place in kept else "" for place, word in enumerate(words, 1)))
+        for who, kept in people.items()
+    ]
+    counts = [sum(place in kept for kept in people.values()) for place in range(1, len(words) + 1)]
+    more = len(network.words) > len(words)
+    about = f" (the first {len(words)} of {len(network.words):,} words)" * more
+    total = ("kept by", *map(str, counts))
+    return Table(f"words that each person kept{about}", ("", *words), (*rows, total))
 
 
 def find_contrast(part: Matrix, a: str, b: str) -> Contrast | None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 from operator import add
 
 from earwitness.core import WordNetwork
 from earwitness.report.charts import MAX_DRAWN_WORDS, NetworkSizes, WordPosition
 from earwitness.report.html.elements import Html, draw_table, element, folded, header_cells
-from earwitness.report.parts import NetworkPart
+from earwitness.report.parts import NetworkPart, Table
+from earwitness.report.tables import kept_words_table
 from earwitness.text.alignment import display_width
 
 LETTER_WIDTH = 8.2
@@ -28,16 +29,15 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
         nodes = nodes[: MAX_DRAWN_WORDS + 1]
     places = _place_words(network, nodes)
     drawn = {arc: n for arc, n in network.arcs.items() if arc[0] in places and arc[1] in places}
-    heights = [0.75 * rise + LINE_HEAD + LINE_FOOT for rise in SIZES.highest(drawn, places)]
-    bottoms = list(accumulate(heights))
-    tops = [bottom - LINE_FOOT for bottom in bottoms]
+    heights = (0.75 * rise + LINE_HEAD for rise in SIZES.highest(drawn, places))
+    tops = [top + line * LINE_FOOT for line, top in enumerate(accumulate(heights))]
     marks = [{*pairwise((0, *path, end))} for path in network.targets.values()]
+    edge = max(place.right for place in places.values()) + SIZES.gap
     arcs = [
         _draw_arc(
             network,
             arc,
-            places,
-            tops,
+            SIZES.arc(places[arc[0]], places[arc[1]], tops, edge),
             [_path_class(part, i) for i, m in enumerate(marks) if arc in m],
         )
         for arc in sorted(drawn, key=lambda arc: network.arcs[arc])
@@ -55,7 +55,7 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
                 "svg",
                 *arcs,
                 *words,
-                viewBox=f"0 0 {SIZES.width} {bottoms[-1]:.0f}",
+                viewBox=f"0 0 {SIZES.width} {tops[-1] + LINE_FOOT:.0f}",
                 role="img",
                 aria_label=_network_label(network),
             ),
@@ -71,23 +71,12 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
 
 def _kept_words(part: NetworkPart) -> Html:
     """Return tables with a row per person and a column per word; kept words are printed."""
-    network = part.network
-    shown = network.words[:MAX_DRAWN_WORDS]
-    kept = {who: frozenset(positions) for who, positions in network.people.items()}
-    note = (
-        f"; the first {len(shown)} of {len(network.words):,} words"
-        if len(shown) < len(network.words)
-        else ""
-    )
-    return folded(
-        f"Words that each person kept{note}",
-        element(
-            "div",
-            *(_kept_table(network.words, block, kept) for block in _split_words(shown)),
-            class_="scroll grid",
-        ),
-        open=part.grid_open,
-    )
+    grid, words = kept_words_table(part.network), part.network.words
+    shown = grid.header[1:]
+    note = f"; the first {len(shown)} of {len(words):,} words" * (len(shown) < len(words))
+    tables = [_kept_table(grid, block) for block in _split_words(shown)]
+    box = element("div", *tables, class_="scroll grid")
+    return folded(f"Words that each person kept{note}", box, open=part.grid_open)
 
 
 def _split_words(words: Sequence[str]) -> list[range]:
@@ -102,24 +91,15 @@ def _split_words(words: Sequence[str]) -> list[range]:
     return [*blocks, range(start, len(words) + 1)]
 
 
-def _kept_table(words: Sequence[str], places: range, kept: Mapping[str, frozenset[int]]) -> Html:
-    def row(name: str, cells: Iterable[Html], class_: str | None = None) -> Html:
-        return element("tr", *header_cells([name], "row"), *cells, class_=class_)
+def _kept_table(grid: Table, places: range) -> Html:
+    def draw_row(row: Sequence[str], cell_class: str | None, row_class: str | None) -> Html:
+        cells = (element("td", text, class_=cell_class if text else None) for text in row[1:])
+        return element("tr", *header_cells(row[:1], "row"), *cells, class_=row_class)
 
-    rows = [
-        row(
-            who,
-            (
-                element("td", words[place - 1], class_="kept") if place in own else element("td")
-                for place in places
-            ),
-        )
-        for who, own in kept.items()
-    ]
-    counts = [sum(place in own for own in kept.values()) for place in places]
-    total = row("kept by", (element("td", str(count)) for count in counts), "total")
-    names = [f"words {places[0]}–{places[-1]}", *(words[place - 1] for place in places)]
-    return draw_table(header_cells(names), [*rows, total])
+    block = grid.columns([0, *places])
+    rows = [draw_row(row, "kept", None) for row in block.rows[:-1]]
+    names = [f"words {places[0]}–{places[-1]}", *block.header[1:]]
+    return draw_table(header_cells(names), [*rows, draw_row(block.rows[-1], None, "total")])
 
 
 # --- Arcs and words ------------------------------------------------------------------------------
@@ -188,14 +168,11 @@ def _place_words(network: WordNetwork, nodes: list[int]) -> dict[int, WordPositi
 def _draw_arc(
     network: WordNetwork,
     arc: tuple[int, int],
-    places: Mapping[int, WordPosition],
-    tops: list[float],
+    ends: Sequence[tuple[float, float]],
     marks: list[str],
 ) -> Html:
     count, people = network.arcs[arc], len(network.people)
-    edge = max(place.right for place in places.values()) + SIZES.gap
-    ends = SIZES.arc(places[arc[0]], places[arc[1]], tops, edge)
-    points = [f"{x:.1f} {y:.1f}" for x, y in ends]
+    points = [f"{round(x, 1)} {round(y, 1)}" for x, y in ends]
     commands = ("M", " C", " ", " ") if len(points) == 4 else ("M", " Q", " ", " M", " Q", " ")
     path = "".join(map(add, commands, points))
     title = f"{network.name(arc[0])} → {network.name(arc[1])}: {count} of {people}"

@@ -29,9 +29,13 @@ def draw_timeline(part: Timeline, colours: Mapping[str, str]) -> Html:
     """Return one row per annotator and system; boundaries are hits, false alarms or misses."""
     shown = part.shown
     axis = time_axis(shown.duration)
-    guides = sorted({time for times in shown.references.values() for time in times})
+    guides = [
+        element("i", style=f"left:{axis.place(time)}%")
+        for time in sorted({time for times in shown.references.values() for time in times})
+        if 0 < time < axis.high
+    ]
     rows = [
-        _row(name, [_mark(name, "", time, axis) for time in times], axis, guides, "people")
+        _row(name, [_mark(name, "", time, axis) for time in times], guides, "people")
         for name, times in shown.references.items()
     ]
     rows += [_system_row(part, system, axis, guides, colours[system]) for system in shown.outputs]
@@ -80,7 +84,7 @@ def _mark_legend(part: Timeline) -> Html:
 
 
 def _system_row(
-    part: Timeline, system: str, axis: Axis, guides: Sequence[float], colour: str
+    part: Timeline, system: str, axis: Axis, guides: Sequence[Html], colour: str
 ) -> Html:
     shown, matches = part.shown, part.matching.systems[system]
     count, counts = len(shown.references), Counter[str]()
@@ -100,7 +104,7 @@ def _system_row(
     present = [f"{label} {counts[kind]}" for kind, label in labels if counts[kind]]
     label = "; ".join([f"{system}: {', '.join(present) or 'no boundaries'}", *texts])
     figure = texts[0].rpartition(" ")[2] if texts else ""
-    return _row(system, marks, axis, guides, colour, label, figure)
+    return _row(system, marks, guides, colour, label, figure)
 
 
 def _mark(label: str, kind: str, time: float, axis: Axis) -> Html | None:
@@ -118,20 +122,16 @@ def _mark(label: str, kind: str, time: float, axis: Axis) -> Html | None:
 def _row(
     name: str,
     marks: Sequence[Html | None],
-    axis: Axis,
-    guides: Sequence[float],
+    guides: Sequence[Html],
     colour: str,
     label: str = "",
     figure: str = "",
 ) -> Html:
-    lines = [
-        element("i", style=f"left:{axis.place(time)}%") for time in guides if 0 < time < axis.high
-    ]
     label = label or f"{name}: {len(marks)} boundaries"
     return element(
         "div",
         element("span", name, class_="name", title=label),
-        element("span", *lines, *marks, class_="track", role="img", aria_label=label),
+        element("span", *guides, *marks, class_="track", role="img", aria_label=label),
         row_figure(figure),
         class_=f"row {colour}",
     )
