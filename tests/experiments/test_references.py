@@ -18,7 +18,7 @@ from earwitness.core import Case, Item, Key, Summary
 from earwitness.errors import UsageError
 from earwitness.experiments import curves
 from earwitness.experiments.people_orders import ScoreSubsets
-from earwitness.experiments.references import run_references_experiment, smallest_correlation
+from earwitness.experiments.references import references_experiment, smallest_correlation
 from earwitness.experiments.results import Condition, ReferencesExperiment
 from earwitness.metaeval.significance import williams_test
 from earwitness.summaries.metrics import SummarizationAccuracy
@@ -123,7 +123,7 @@ class PlainExperiment:
 def test_all_orders_give_the_means_of_the_plain_version(people: int, skipped: float) -> None:
     human = "P1"
     records = summary_records(3, people, 3, human=human, skipped=skipped, seed=people, words=12)
-    result = run_references_experiment(*records, human=human, exact=True, isolated_rule=0, **QUICK)
+    result = references_experiment(*records, human=human, exact=True, isolated_rule=0, **QUICK)
     assert result.exact
     assert (result.orders, result.human) == (len([*permutations(range(people))]), human)
     plain = PlainExperiment(records, [*result.systems])
@@ -143,7 +143,7 @@ def test_all_orders_give_the_means_of_the_plain_version(people: int, skipped: fl
 
 def test_bands_over_orders_are_percentiles_of_single_orders() -> None:
     records = summary_records()
-    result = run_references_experiment(*records, level=0.8, **QUICK)
+    result = references_experiment(*records, level=0.8, **QUICK)
     plain = PlainExperiment(records, [*result.systems])
     for point in result.curves:
         means = plain.order_means(point.value, point.system, point.people)
@@ -153,13 +153,13 @@ def test_bands_over_orders_are_percentiles_of_single_orders() -> None:
 
 def test_the_mean_over_random_orders_comes_close_to_that_over_all() -> None:
     records = summary_records(2, 5, 3)
-    exact = run_references_experiment(*records, exact=True, **QUICK)
-    random = run_references_experiment(*records, orders=119, seed=3, **QUICK)
-    more = run_references_experiment(*records, orders=3000, seed=3, exact=False, draws=20)
+    exact = references_experiment(*records, exact=True, **QUICK)
+    random = references_experiment(*records, orders=119, seed=3, **QUICK)
+    more = references_experiment(*records, orders=3000, seed=3, exact=False, draws=20)
     assert (random.exact, random.orders, more.exact, more.orders) == (False, 119, True, 120)
     six = summary_records(2, 6, 3)
-    many = run_references_experiment(*six, orders=719, **QUICK)
-    every = run_references_experiment(*six, exact=True, **QUICK)
+    many = references_experiment(*six, orders=719, **QUICK)
+    every = references_experiment(*six, exact=True, **QUICK)
     assert (many.exact, every.orders) == (False, 720)
     for a, b in ((random, exact), (many, every)):
         differences = [x.mean - y.mean for x, y in zip(a.curves, b.curves, strict=True)]
@@ -172,11 +172,11 @@ def test_items_that_nobody_of_the_first_people_did_are_counted() -> None:
     records = summary_records(4, 3)
     for place, one in enumerate(records.references):
         one["references"] = one["references"][: 1 if place < 2 else 3]
-    result = run_references_experiment(*records, **QUICK)
+    result = references_experiment(*records, **QUICK)
     # With one of three people, two of four items have no reference unless it is the first person.
     wanted = "(with 1 of them, on average 1.33 of 4 items)"
     assert any(wanted in note for note in result.notes)
-    complete = run_references_experiment(*summary_records(4, 3), **QUICK)
+    complete = references_experiment(*summary_records(4, 3), **QUICK)
     assert not any("on average" in note for note in complete.notes)
 
 
@@ -190,8 +190,8 @@ def test_references_of_a_person_are_scored_as_a_system_against_the_others() -> N
         own = next(p for p in one["references"] if p["annotator"] == "P2")
         output = {"positions": own["positions"]}
         outputs.append({"item": one["item"], "system": "P2", "output": output})
-    made = run_references_experiment(*records, human="P2", **QUICK)
-    given = run_references_experiment(outputs, *records[1:], **QUICK)
+    made = references_experiment(*records, human="P2", **QUICK)
+    given = references_experiment(outputs, *records[1:], **QUICK)
     assert made.human == given.human == "P2"
     assert content(made.curves) == content(given.curves)
     assert content(made.correlations) == content(given.correlations)
@@ -200,7 +200,7 @@ def test_references_of_a_person_are_scored_as_a_system_against_the_others() -> N
 
 
 def test_with_all_people_there_is_no_variation_over_orders() -> None:
-    result = run_references_experiment(*summary_records(5), **QUICK)
+    result = references_experiment(*summary_records(5), **QUICK)
     last = [point for point in result.curves if point.people == 4]
     assert len(last) == 9
     for point in last:
@@ -211,7 +211,7 @@ def test_with_all_people_there_is_no_variation_over_orders() -> None:
 
 def test_isolated_people_are_found_and_left_out() -> None:
     records = summary_records(8, 8, 6, human="P3", isolated=1, judges=5, words=14)
-    result = run_references_experiment(*records, human="P3", orders=20, **QUICK)
+    result = references_experiment(*records, human="P3", orders=20, **QUICK)
     assert [person.name for person in result.annotators if person.isolated] == ["P0"]
     assert "more than 3 robust standard deviations" in result.rule
     sizes = {p.isolated: p.people for p in result.curves if p.system == "S0"}
@@ -220,7 +220,7 @@ def test_isolated_people_are_found_and_left_out() -> None:
         {**one, "references": [p for p in one["references"] if p["annotator"] != "P0"]}
         for one in records.references
     ]
-    alone = run_references_experiment(
+    alone = references_experiment(
         records.outputs, without, records.judgements, human="P3", orders=20, **QUICK
     )
     for system in ("S0", "P3"):
@@ -233,7 +233,7 @@ def test_isolated_people_are_found_and_left_out() -> None:
 
 def test_the_human_system_may_be_an_isolated_person() -> None:
     records = summary_records(8, 8, 3, human="P0", isolated=1, words=14)
-    result = run_references_experiment(*records, human="P0", orders=20, **QUICK)
+    result = references_experiment(*records, human="P0", orders=20, **QUICK)
     assert [person.name for person in result.annotators if person.isolated] == ["P0"]
     ends = {(p.system, p.isolated): p.people for p in result.curves}
     assert [ends[name, True] for name in ("S0", "P0")] == [8, 7]
@@ -244,10 +244,10 @@ def test_the_human_system_may_be_an_isolated_person() -> None:
 
 
 def test_few_people_or_no_rule_leave_nobody_isolated() -> None:
-    few = run_references_experiment(*summary_records(6, 4, isolated=1), **QUICK)
+    few = references_experiment(*summary_records(6, 4, isolated=1), **QUICK)
     assert not any(person.isolated for person in few.annotators)
     records = summary_records(8, 8, 3, isolated=1, words=14)
-    none = run_references_experiment(*records, orders=5, isolated_rule=0, **QUICK)
+    none = references_experiment(*records, orders=5, isolated_rule=0, **QUICK)
     assert not any(person.isolated for person in none.annotators)
     assert none.annotators[0].deviation < -3
 
@@ -258,22 +258,22 @@ def test_references_without_names_are_those_of_numbered_people() -> None:
         {**one, "references": [{"positions": p["positions"]} for p in one["references"]]}
         for one in records.references
     ]
-    result = run_references_experiment(records.outputs, unnamed, **QUICK)
+    result = references_experiment(records.outputs, unnamed, **QUICK)
     assert [person.name for person in result.annotators] == [f"reference {n}" for n in range(1, 5)]
-    named = run_references_experiment(*records[:2], **QUICK)
+    named = references_experiment(*records[:2], **QUICK)
     assert [p.mean for p in result.curves] == [p.mean for p in named.curves]
     assert (result.judges, result.scale, result.correlations, result.tests) == (0, None, (), ())
 
 
 def test_items_are_filtered_by_their_fields() -> None:
     records = summary_records(5)
-    few = run_references_experiment(*records, where="number<3", **QUICK)
+    few = references_experiment(*records, where="number<3", **QUICK)
     outputs = [one for one in records.outputs if one["item"] in ("item 0", "item 1", "item 2")]
-    alone = run_references_experiment(outputs, records.references[:3], records.judgements, **QUICK)
+    alone = references_experiment(outputs, records.references[:3], records.judgements, **QUICK)
     assert few.items == 3
     assert content(few.curves) == content(alone.curves)
     with pytest.raises(UsageError, match="number>9"):
-        run_references_experiment(*records, where="number>9", **QUICK)
+        references_experiment(*records, where="number>9", **QUICK)
 
 
 def test_chapters_use_the_same_experiment() -> None:
@@ -302,7 +302,7 @@ def test_chapters_use_the_same_experiment() -> None:
         }
         for one in outputs
     ]
-    result = run_references_experiment(
+    result = references_experiment(
         outputs,
         references,
         votes,
@@ -322,7 +322,7 @@ def test_chapters_use_the_same_experiment() -> None:
 
 
 def test_fewer_than_three_systems_have_no_correlation_and_a_reason() -> None:
-    result = run_references_experiment(*summary_records(systems=2), **QUICK)
+    result = references_experiment(*summary_records(systems=2), **QUICK)
     assert all(np.isnan(point.mean) for point in result.correlations)
     assert result.tests == ()
     assert np.isnan(result.smallest_r)
@@ -331,7 +331,7 @@ def test_fewer_than_three_systems_have_no_correlation_and_a_reason() -> None:
 
 def test_rank_correlations_are_computed_on_request() -> None:
     records = summary_records(4, systems=5)
-    result = run_references_experiment(
+    result = references_experiment(
         *records, coefficients=("pearson", "spearman", "kendall_b"), **QUICK
     )
     by_name = {
@@ -350,7 +350,7 @@ def test_rank_correlations_are_computed_on_request() -> None:
 
 
 def test_tests_between_values_are_those_of_system_means_with_all_people() -> None:
-    result = run_references_experiment(*summary_records(5, systems=6, seed=2), **QUICK)
+    result = references_experiment(*summary_records(5, systems=6, seed=2), **QUICK)
     assert result.judged is not None
     ratings = [result.judged[system] for system in result.systems]
     means = {v: [curve(result, v, s)[-1] for s in result.systems] for v in VALUES}
@@ -373,7 +373,7 @@ def test_the_smallest_significant_correlation_is_the_published_one() -> None:
 @pytest.mark.parametrize("tolerance", [0.0, 0.05, 2.0])
 def test_leveling_is_the_first_size_from_which_on_the_mean_stays_close(tolerance: float) -> None:
     records = summary_records(6, 8, 3)
-    result = run_references_experiment(*records, orders=40, leveling_tolerance=tolerance, **QUICK)
+    result = references_experiment(*records, orders=40, leveling_tolerance=tolerance, **QUICK)
     for one in result.leveling:
         means = curve(result, one.value, one.system)
         assert one.last_change == pytest.approx(means[-1] - means[-2])
@@ -394,8 +394,8 @@ def pickled(function: Callable[[Any], Any], items: Iterable[Any], /) -> Iterator
 
 def test_the_work_can_be_sent_to_other_processes() -> None:
     records = summary_records(human="P1")
-    here = run_references_experiment(*records, human="P1", **QUICK)
-    there = run_references_experiment(*records, human="P1", map=pickled, **QUICK)
+    here = references_experiment(*records, human="P1", **QUICK)
+    there = references_experiment(*records, human="P1", map=pickled, **QUICK)
     assert content(there) == content(here)
 
 
@@ -413,9 +413,9 @@ def test_an_interrupted_experiment_is_resumed(
 
     monkeypatch.setattr(ScoreSubsets, "__call__", counted)
     with pytest.raises(KeyboardInterrupt):
-        run_references_experiment(*records, resume_folder=tmp_path, **QUICK)
+        references_experiment(*records, resume_folder=tmp_path, **QUICK)
     steps = list[tuple[int, int | None]]()
-    result = run_references_experiment(
+    result = references_experiment(
         *records,
         resume_folder=tmp_path,
         progress=lambda done, total, _: steps.append((done, total)),
@@ -424,23 +424,23 @@ def test_an_interrupted_experiment_is_resumed(
     assert scored == [0, 1, 2, 3, 3, 4, 5]
     assert steps[0] == (3, 36)  # 6 items, and 3 values that count as 10 items each
     assert steps[-1] == (36, 36)
-    assert content(result) == content(run_references_experiment(*records, **QUICK))
+    assert content(result) == content(references_experiment(*records, **QUICK))
     assert not [*tmp_path.rglob("*.part")]
     scored.clear()
     more: dict[str, Any] = {**QUICK, "draws": 40}  # does not change scores
-    run_references_experiment(*records, resume_folder=tmp_path, **more)
+    references_experiment(*records, resume_folder=tmp_path, **more)
     assert scored == []
 
 
 def test_saved_parts_of_another_experiment_are_not_used(tmp_path: Path) -> None:
     records = summary_records(people=6)
-    first = run_references_experiment(*records, orders=5, resume_folder=tmp_path, **QUICK)
-    other = run_references_experiment(*records, orders=5, seed=1, resume_folder=tmp_path, **QUICK)
-    alone = run_references_experiment(*records, orders=5, seed=1, **QUICK)
+    first = references_experiment(*records, orders=5, resume_folder=tmp_path, **QUICK)
+    other = references_experiment(*records, orders=5, seed=1, resume_folder=tmp_path, **QUICK)
+    alone = references_experiment(*records, orders=5, seed=1, **QUICK)
     assert content(other) == content(alone)
     for path in tmp_path.rglob("*.npy"):
         path.write_bytes(b"damaged")
-    again = run_references_experiment(*records, orders=5, resume_folder=tmp_path, **QUICK)
+    again = references_experiment(*records, orders=5, resume_folder=tmp_path, **QUICK)
     assert content(again) == content(first) != content(other)
 
 
@@ -464,36 +464,36 @@ def test_saved_parts_of_another_experiment_are_not_used(tmp_path: Path) -> None:
 )
 def test_wrong_arguments_are_refused(given: Mapping[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        run_references_experiment(*summary_records(), **{**QUICK, **given})
+        references_experiment(*summary_records(), **{**QUICK, **given})
 
 
 def test_too_many_orders_or_too_few_people_are_refused() -> None:
     with pytest.raises(UsageError, match=r"exact: there are 40,320 orders of 8 people"):
-        run_references_experiment(*summary_records(people=8), exact=True, **QUICK)
+        references_experiment(*summary_records(people=8), exact=True, **QUICK)
     records = summary_records(people=1)
     with pytest.raises(UsageError, match="at least two people are required"):
-        run_references_experiment(*records, **QUICK)
+        references_experiment(*records, **QUICK)
 
 
 def test_more_scores_than_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(curves, "MAX_SCORES", 404)
     # 15 subsets of 4 people, 3 values, 3 systems and 3 items.
     with pytest.raises(UsageError, match="405 scores of 15 groups of people do not fit"):
-        run_references_experiment(*summary_records(), **QUICK)
+        references_experiment(*summary_records(), **QUICK)
 
 
 def test_judgements_on_several_scales_need_a_choice() -> None:
     records = summary_records()
     both = [{**row, "clarity": 3} for row in records.judgements]
     with pytest.raises(UsageError, match="judgements are on several scales: score, clarity"):
-        run_references_experiment(*records[:2], both, **QUICK)
-    result = run_references_experiment(*records[:2], both, scale="score", **QUICK)
+        references_experiment(*records[:2], both, **QUICK)
+    result = references_experiment(*records[:2], both, scale="score", **QUICK)
     assert result.scale is not None
     assert result.scale.name == "score"
 
 
 def test_given_sizes_always_include_all_people() -> None:
-    result = run_references_experiment(*summary_records(), sizes=[2], **QUICK)
+    result = references_experiment(*summary_records(), sizes=[2], **QUICK)
     assert result.people == (2, 4)
-    every = run_references_experiment(*summary_records(), **QUICK)
+    every = references_experiment(*summary_records(), **QUICK)
     assert curve(result, "bleu", "S1") == curve(every, "bleu", "S1")[1::2]

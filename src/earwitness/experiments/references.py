@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from math import factorial, nan
 from pathlib import Path
@@ -15,7 +14,6 @@ from earwitness.core import Estimate, Map, Progress, StrPath, Summary, no_progre
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.experiments.curves import (
-    CurveBands,
     DrawSettings,
     OrderTables,
     SummarizeValue,
@@ -31,8 +29,6 @@ from earwitness.experiments.reader import (
     read_judgements,
 )
 from earwitness.experiments.results import (
-    CORRELATION_SOURCES,
-    CURVE_SOURCES,
     Annotator,
     Condition,
     CorrelationPoint,
@@ -213,8 +209,8 @@ def references_experiment(
         summaries[key] = summary
         done = len(data.tasks) + SUMMARY_STEPS * len(summaries)
         progress(done, steps, done)
-    points = _Points(data, tables, sizes_by_isolation, summaries, level)
-    curves = tuple(points.curves())
+    curves = tuple(_curve_points(data, tables, sizes_by_isolation, summaries, level))
+    correlations = _correlation_points(data, names, sizes_by_isolation, summaries, level)
     return ReferencesExperiment(
         title="Number of people who made references",
         values=data.values,
@@ -228,7 +224,7 @@ def references_experiment(
         exact=exact,
         coefficients=names,
         curves=curves,
-        correlations=tuple(points.correlations(names)),
+        correlations=tuple(correlations),
         tests=tuple(_test_values(data, tables, worker, permutations)),
         annotators=tuple(annotators),
         rule=_describe_rule(data, isolated_rule),
@@ -286,83 +282,75 @@ def _check_sizes(sizes: Sequence[int] | None, people: int) -> list[int]:
 # --- Points of curves and correlations -----------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Points:
-    data: ExperimentData
-    tables: Mapping[bool, OrderTables]
-    sizes: Mapping[bool, Sequence[int]]
-    summaries: Mapping[tuple[bool, int], ValueSummary]
-    level: float
-
-    def curves(self) -> Iterator[CurvePoint]:
-        """Yield the points of all curves; that of a person ends with all other people."""
-        for (isolated, number), summary in self.summaries.items():
-            most_people = self.tables[isolated].most_people()
-            rows = zip(self.data.systems, summary.curves, most_people, strict=True)
-            for system, bands, most in rows:
-                for place, size in enumerate(self.sizes[isolated]):
-                    if size <= most:
-                        yield CurvePoint(
-                            self.data.names[number],
-                            system,
-                            size,
-                            isolated,
-                            float(bands.mean[place]),
-                            {one: self._band(bands, place, one) for one in CURVE_SOURCES},
-                        )
-
-    def _band(self, bands: CurveBands, place: int, source: str) -> Estimate:
-        low, high = bands.bands[source]
-        n = int(bands.items[place])
-        return Estimate(
-            float(bands.mean[place]),
-            float(low[place]),
-            float(high[place]),
-            self.level,
-            n,
-            len(self.data.items) - n,
-            CURVE_METHODS[source],
-        )
-
-    def correlations(self, names: Sequence[str]) -> Iterator[CorrelationPoint]:
-        """Yield the points of all correlations."""
-        for (isolated, number), summary in self.summaries.items():
-            for human, found in summary.correlations.items():
-                for row, name in enumerate(names):
-                    for place, size in enumerate(self.sizes[isolated]):
-                        mean = float(found.mean[row, place])
-                        yield CorrelationPoint(
-                            self.data.names[number],
-                            name,
-                            size,
-                            Condition(human, isolated),
-                            mean,
-                            {
-                                source: Estimate(
-                                    mean,
-                                    float(found.intervals[source].low[row, place]),
-                                    float(found.intervals[source].high[row, place]),
-                                    self.level,
-                                    found.systems,
-                                    int(found.undefined[row, place]),
-                                    CORRELATION_METHODS[source],
-                                )
-                                for source in CORRELATION_SOURCES
-                            },
-                        )
-
-
-CURVE_METHODS = {
+INTERVAL_METHODS = {
     "orders": "percentiles of orders",
-    "items": "bootstrap of items",
-    "both": "bootstrap of items and orders",
-}
-CORRELATION_METHODS = {
     "systems": "bootstrap of systems",
     "items": "bootstrap of items",
     "judges": "bootstrap of judges",
+    "both": "bootstrap of items and orders",
     "all": "bootstrap of systems, items, judges and orders",
 }
+Summaries = Mapping[tuple[bool, int], ValueSummary]  # with isolated people or not, and the value
+
+
+def _curve_points(
+    data: ExperimentData,
+    tables: Mapping[bool, OrderTables],
+    sizes: Mapping[bool, Sequence[int]],
+    summaries: Summaries,
+    level: float,
+) -> Iterator[CurvePoint]:
+    """Yield the points of all curves; that of a person ends with all other people."""
+    for (isolated, number), summary in summaries.items():
+        most_people = tables[isolated].most_people()
+        for system, bands, most in zip(data.systems, summary.curves, most_people, strict=True):
+            for place, size in enumerate(sizes[isolated]):
+                mean, n = float(bands.mean[place]), int(bands.items[place])
+                if size <= most:
+                    counts = n, len(data.items) - n
+                    intervals = _intervals(mean, bands.bands, place, level, counts)
+                    yield CurvePoint(data.names[number], system, size, isolated, mean, intervals)
+
+
+def _correlation_points(
+    data: ExperimentData,
+    names: Sequence[str],
+    sizes: Mapping[bool, Sequence[int]],
+    summaries: Summaries,
+    level: float,
+) -> Iterator[CorrelationPoint]:
+    """Yield the points of all correlations."""
+    for (isolated, number), summary in summaries.items():
+        for human, found in summary.correlations.items():
+            for row, name in enumerate(names):
+                for column, size in enumerate(sizes[isolated]):
+                    place, condition = (row, column), Condition(human, isolated)
+                    mean = float(found.mean[place])
+                    counts = found.systems, int(found.undefined[place])
+                    intervals = _intervals(mean, found.intervals, place, level, counts)
+                    value = data.names[number]
+                    yield CorrelationPoint(value, name, size, condition, mean, intervals)
+
+
+def _intervals(
+    mean: float,
+    intervals: Mapping[str, Sequence[Floats]],
+    place: int | tuple[int, int],
+    level: float,
+    counts: tuple[int, int],
+) -> dict[str, Estimate]:
+    """Return a mean with its interval by source; counts are of defined and undefined numbers."""
+    return {
+        source: Estimate(
+            mean,
+            float(ends[0][place]),
+            float(ends[1][place]),
+            level,
+            *counts,
+            INTERVAL_METHODS[source],
+        )
+        for source, ends in intervals.items()
+    }
 
 
 # --- Tests, isolated people, leveling ------------------------------------------------------------
@@ -574,6 +562,3 @@ def _notes(
             f"correlations are undefined: {len(judged.systems)} judged system"
             f"{'s' * (len(judged.systems) != 1)}, at least {MIN_SYSTEMS_FOR_SYSTEM_LEVEL} required"
         )
-
-
-run_references_experiment = references_experiment

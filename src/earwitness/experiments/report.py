@@ -76,6 +76,11 @@ def _people_text(count: int) -> str:
     return "1 person" if count == 1 else f"{count:,} people"
 
 
+def _percent(result: ReferencesExperiment) -> str:
+    """Return the confidence level in percent."""
+    return f"{100 * result.level:.4g} %"
+
+
 def _marked(result: ReferencesExperiment, title: str) -> str:
     """Return a title that says so if the data are simulated."""
     return f"{title} {SIMULATED_MARK}" if result.simulated else title
@@ -87,9 +92,7 @@ def _marked(result: ReferencesExperiment, title: str) -> str:
 def _trend_sentences(result: ReferencesExperiment) -> Iterator[str]:
     """Yield how each value changes with more people, and where it levels off."""
     for value in result.values:
-        points = result.curve_points(
-            value.name, isolated=any(point.isolated for point in result.curves)
-        )
+        points = result.curve_points(value.name, isolated=result.with_isolated)
         ends = {
             system: known
             for system, own in points.items()
@@ -181,7 +184,7 @@ def _correlation_sentences(result: ReferencesExperiment) -> Iterator[str]:
         start = f"{first} with {_people_text(known[0])} and " if len(known) > 1 else ""
         end = f"{number(last.mean, scale)} with {_people_text(known[-1])}"
         source = _band_source([last], BAND_SOURCES)
-        bounds = f"{100 * result.level:.4g} % interval {_interval_cell(last, source, scale)}"
+        bounds = f"{_percent(result)} interval {_interval_cell(last, source, scale)}"
         note = f" ({bounds} {SOURCE_LABELS[source]})" if source else " (no interval)"
         yield f"{subject} is {start}{end}{note}"
 
@@ -190,11 +193,7 @@ def _test_sentences(result: ReferencesExperiment) -> Iterator[str]:
     """Yield which values differ significantly in their correlation, in the main condition."""
     coefficient, condition = result.coefficients[0], result.main_condition
     scale, alpha = _coefficient_value(coefficient), 1 - result.level
-    tests = [
-        test
-        for test in result.tests
-        if (test.coefficient, test.condition) == (coefficient, condition)
-    ]
+    tests = result.main_tests(coefficient)
     tested = [test for test in tests if not isnan(test.decisive_p)]
     if not tested:
         yield f"Differences between metrics in {scale.name} could not be tested"
@@ -242,8 +241,7 @@ def _limit_sentences(result: ReferencesExperiment) -> Iterator[str]:
         )
         widths = [
             test.difference.high - test.difference.low
-            for test in result.tests
-            if (test.coefficient, test.condition) == ("pearson", condition)
+            for test in result.main_tests("pearson")
             if not isnan(test.difference.low)
         ]
         if widths:
@@ -322,60 +320,44 @@ def summary_sentences(result: ReferencesExperiment) -> Iterator[str]:
 
 def _value_sections(result: ReferencesExperiment) -> Iterator[Section]:
     """Yield the figure of each value: a line per system."""
-    main = any(point.isolated for point in result.curves)
-    for value in result.values:
-        title = f"{value.name} by number of people"
-        flags = [main] + [False] * (main and any(not point.isolated for point in result.curves))
-        curves = [_value_curve(result, value, isolated=flag) for flag in flags]
-        parts: tuple[Part, ...] = tuple(curve for curve in curves if curve.points)
-        if parts:
-            yield Section(title, parts, _band_note(result), place="pages")
-
-
-def _band_note(result: ReferencesExperiment) -> str:
     orders = (
         "all orders of people" if result.exact else f"{result.orders:,} random orders of people"
     )
-    name = f" The human system ({result.human}) is scored against the other people only."
-    human = name * bool(result.human)
-    return (
-        f"Mean over {result.items:,} items and {orders}. Bands show the {100 * result.level:.4g} % "
-        f"range over orders; intervals over items are in the table.{human}"
+    human = f" The human system ({result.human}) is scored against the other people only."
+    text = (
+        f"Mean over {result.items:,} items and {orders}. Bands show the {_percent(result)} "
+        f"range over orders; intervals over items are in the table.{human * bool(result.human)}"
     )
-
-
-def _value_curve(result: ReferencesExperiment, value: Value, *, isolated: bool) -> Curve:
-    people = "" if isolated or not result.has_isolated else ", without isolated people"
-    title = f"{value_title(value)} by number of people{people}"
-    points = result.curve_points(value.name, isolated=isolated)
-    columns = ("system", "mean")
-    return _draw_points(result, title, value, points, CURVE_SOURCES, columns, "orders")
+    for value in result.values:
+        parts = list[Part]()
+        for isolated in dict.fromkeys((result.with_isolated, False)):
+            points = result.curve_points(value.name, isolated=isolated)
+            people = ", without isolated people" * (result.has_isolated and not isolated)
+            title = f"{value_title(value)} by number of people{people}"
+            if points:
+                drawn = result, title, value, points, CURVE_SOURCES, ("system", "mean"), "orders"
+                parts.append(_draw_points(*drawn))
+        if parts:
+            yield Section(f"{value.name} by number of people", tuple(parts), text, place="pages")
 
 
 def _correlation_section(result: ReferencesExperiment) -> Iterator[Section]:
     """Yield the figure of correlations: a panel per coefficient and condition."""
-    curves = [_correlation_curve(result, *panel) for panel in _panels(result)]
-    if curves:
-        compact = len(curves) > 1
-        source = _band_source(result.correlations, BAND_SOURCES)
-        text = "Lines are means over orders of people."
-        if source:
-            level = f"{100 * result.level:.4g} %"
-            text += f" Bands are {level} intervals {SOURCE_LABELS[source]}, cut at the plot's edge."
-        parts = tuple(replace(curve, compact=compact, clipped=True) for curve in curves)
-        yield Section("Correlation with judges by number of people", parts, text, place="pages")
-
-
-def _correlation_curve(
-    result: ReferencesExperiment, coefficient: str, condition: Condition
-) -> Curve:
-    scale = _coefficient_value(coefficient)
-    names = [value.name for value in result.values]
-    points = {name: result.correlation_points(name, coefficient, condition) for name in names}
-    title = f"{scale.name}: {result.describe(condition)}"
     band = _band_source(result.correlations, BAND_SOURCES)
-    columns = ("value", scale.name)
-    return _draw_points(result, title, scale, points, CORRELATION_SOURCES, columns, band)
+    text, curves = "Lines are means over orders of people.", list[Curve]()
+    if band:
+        source = SOURCE_LABELS[band]
+        text += f" Bands are {_percent(result)} intervals {source}, cut at the plot's edge."
+    for coefficient, condition in _panels(result):
+        scale = _coefficient_value(coefficient)
+        names = [value.name for value in result.values]
+        points = {name: result.correlation_points(name, coefficient, condition) for name in names}
+        title, columns = f"{scale.name}: {result.describe(condition)}", ("value", scale.name)
+        drawn = _draw_points(result, title, scale, points, CORRELATION_SOURCES, columns, band)
+        curves.append(replace(drawn, clipped=True))
+    if curves:
+        parts = tuple(replace(curve, compact=len(curves) > 1) for curve in curves)
+        yield Section("Correlation with judges by number of people", parts, text, place="pages")
 
 
 def _draw_points(
@@ -397,17 +379,16 @@ def _draw_points(
         for name, point in present.items():
             intervals = (_interval_cell(point, source, value) for source in known)
             rows.append((f"{size}", name, number(point.mean, value), *intervals))
-    title = _marked(result, title)
     header = ("people", *columns, *(COLUMN_LABELS[source] for source in known))
     return Curve(
-        title,
+        _marked(result, title),
         value,
         PEOPLE_AXIS,
         "",
         tuple(drawn),
         fitted=True,
         note=SIMULATED_NOTE * bool(result.simulated),
-        table=Table(title, header, tuple(rows), names=2, sortable=True),
+        table=replace(_draw_table(result, title, header, rows, names=2), sortable=True),
     )
 
 
@@ -424,35 +405,42 @@ def _interval_cell(point: Point, source: str, value: Value) -> str:
 # --- Tables --------------------------------------------------------------------------------------
 
 
+def _draw_table(
+    result: ReferencesExperiment,
+    title: str,
+    header: Sequence[str],
+    rows: Iterable[tuple[str, ...]],
+    names: int = 1,
+) -> Table:
+    return Table(_marked(result, title), tuple(header), tuple(rows), names)
+
+
 def _system_section(result: ReferencesExperiment) -> Section:
     """Return the values of systems with the fewest and the most people, and mean judgements."""
-    isolated = any(point.isolated for point in result.curves)
-    header, columns = ["system"], list[Mapping[str, str]]()
+    columns = dict[str, Mapping[str, str]]()
+    fewest, most = min(result.people), max(result.people)
     if result.judged:
-        header.append("judges" if result.scale is None else f"judges ({result.scale.name})")
-        columns.append({name: f"{mean:.2f}" for name, mean in result.judged.items()})
+        name = "judges" if result.scale is None else f"judges ({result.scale.name})"
+        columns[name] = {name: f"{mean:.2f}" for name, mean in result.judged.items()}
     for value in result.values:
-        points = result.curve_points(value.name, isolated=isolated)
-        fewest = min(result.people)
-        if len(result.people) > 1:
-            header.append(f"{value.name} ({fewest})")
-            columns.append(
-                {s: number(own[fewest].mean, value) for s, own in points.items() if fewest in own}
-            )
-        header.append(f"{value.name} ({max(result.people)})")
-        columns.append(
-            {s: cell(_estimate(own[max(own)], "items"), value) for s, own in points.items()}
-        )
-    rows = tuple(
+        points = result.curve_points(value.name, isolated=result.with_isolated)
+        if fewest < most:
+            columns[f"{value.name} ({fewest})"] = {
+                s: number(own[fewest].mean, value) for s, own in points.items() if fewest in own
+            }
+        columns[f"{value.name} ({most})"] = {
+            s: cell(_estimate(own[max(own)], "items"), value) for s, own in points.items()
+        }
+    rows = (
         (
             f"{system} (human)" if system == result.human else system,
-            *(column.get(system, "–") for column in columns),
+            *(column.get(system, "–") for column in columns.values()),
         )
         for system in result.systems
     )
-    title = _marked(result, "Systems: values, and numbers of people in parentheses")
-    text = f"Intervals: {100 * result.level:.4g} %, over items."
-    return Section("Systems", (Table(title, tuple(header), rows),), text)
+    title = "Systems: values, and numbers of people in parentheses"
+    table = _draw_table(result, title, ("system", *columns), rows)
+    return Section("Systems", (table,), f"Intervals: {_percent(result)}, over items.")
 
 
 def _largest_section(result: ReferencesExperiment) -> Iterator[Section]:
@@ -462,7 +450,7 @@ def _largest_section(result: ReferencesExperiment) -> Iterator[Section]:
     tables = []
     for coefficient, condition in _panels(result):
         scale = _coefficient_value(coefficient)
-        rows = tuple(
+        rows = (
             (
                 point.value,
                 f"{point.people}",
@@ -474,9 +462,9 @@ def _largest_section(result: ReferencesExperiment) -> Iterator[Section]:
         )
         title = f"{scale.name} with judges, {result.describe(condition)}"
         header = ("value", "people", scale.name, *labels)
-        tables.append(Table(_marked(result, title), header, rows))
+        tables.append(_draw_table(result, title, header, rows))
     if tables:
-        text = f"Intervals: {100 * result.level:.4g} %."
+        text = f"Intervals: {_percent(result)}."
         yield Section("Correlation with judges", tuple(tables), text)
 
 
@@ -500,7 +488,7 @@ def _tests_section(result: ReferencesExperiment) -> Iterator[Section]:
     for (coefficient, condition), tests in groups.items():
         scale = _coefficient_value(coefficient)
         title = f"Differences in {scale.name}, {result.describe(condition)}"
-        rows = tuple(
+        rows = (
             (
                 test.first,
                 test.second,
@@ -509,7 +497,7 @@ def _tests_section(result: ReferencesExperiment) -> Iterator[Section]:
             )
             for test in tests
         )
-        tables.append(Table(_marked(result, title), header, rows, names=2))
+        tables.append(_draw_table(result, title, header, rows, names=2))
     if tables:
         text = (
             "Williams' test compares two Pearson correlations with the same judgements and assumes "
@@ -522,36 +510,34 @@ def _tests_section(result: ReferencesExperiment) -> Iterator[Section]:
 def _people_section(result: ReferencesExperiment) -> Iterator[Section]:
     if not result.annotators:
         return
-    rows = tuple(
+    people = sorted(
+        result.annotators, key=lambda one: inf if isnan(one.closeness) else one.closeness
+    )
+    rows = (
         (
             person.name,
-            f"{person.closeness:.3f}" if not isnan(person.closeness) else "–",
-            f"{person.deviation:.2f}" if not isnan(person.deviation) else "–",
+            "–" if isnan(person.closeness) else f"{person.closeness:.3f}",
+            "–" if isnan(person.deviation) else f"{person.deviation:.2f}",
             "isolated" if person.isolated else "·",
         )
-        for person in sorted(
-            result.annotators,
-            key=lambda person: inf if isnan(person.closeness) else person.closeness,
-        )
+        for person in people
     )
     header = ("person", "mean score against others", "distance from the median (SD)", "")
-    title = _marked(result, "People, from the most isolated one")
-    yield Section(
-        "People", (Table(title, header, rows),), _end_sentence(result.rule), place="pages"
-    )
+    table = _draw_table(result, "People, from the most isolated one", header, rows)
+    yield Section("People", (table,), _end_sentence(result.rule), place="pages")
 
 
 def _misrecognized_section(result: ReferencesExperiment) -> Iterator[Section]:
     if not result.misrecognized:
         return
-    rows = tuple(
+    rows = (
         (share.system, percent(share.summary), percent(share.recognized), f"{share.summary.n:,}")
         for share in result.misrecognized
     )
     header = ("system", "in summaries", "in the recognized input", "n")
-    title = _marked(result, "Misrecognized words")
+    title = "Misrecognized words"
     text = "Share of words that are not in the transcript at their place; n is the number of items."
-    yield Section("Misrecognized words", (Table(title, header, rows),), text)
+    yield Section(title, (_draw_table(result, title, header, rows),), text)
 
 
 def _method_lines(result: ReferencesExperiment) -> Iterator[str]:
@@ -620,7 +606,7 @@ def _provenance_lines(result: ReferencesExperiment) -> Iterator[str]:
         yield f"simulated data: {result.simulated}"
     orders = "all orders of people" if result.exact else f"{result.orders:,} orders of people"
     yield f"{_sizes_sentence(replace(result, simulated=''))}; {orders}"
-    yield f"confidence intervals: {100 * result.level:.4g} %"
+    yield f"confidence intervals: {_percent(result)}"
     yield f"signature: {result.signature}"
     yield from input_lines(result.inputs)
     yield from (f"note: {note}" for note in result.notes)
@@ -643,7 +629,7 @@ def experiment_paper_table(result: ReferencesExperiment) -> PaperTable:
         "metric",
         tuple(PaperColumn(_coefficient_value(name), result.describe(c)) for name, c in panels),
         tuple(rows),
-        f"{100 * result.level:.4g} % confidence intervals {SOURCE_LABELS['all']}",
+        f"{_percent(result)} confidence intervals {SOURCE_LABELS['all']}",
         notes=tuple(result.notes),
         signature=result.signature,
     )

@@ -179,6 +179,16 @@ class ReferencesExperiment(Result):
         """Whether any person is isolated."""
         return any(person.isolated for person in self.annotators)
 
+    @property
+    def with_isolated(self) -> bool:
+        """Whether there are curves that include isolated people."""
+        return any(point.isolated for point in self.curves)
+
+    def main_tests(self, coefficient: str) -> list[ValueTest]:
+        """Return the tests of a coefficient in the main condition."""
+        wanted = coefficient, self.main_condition
+        return [test for test in self.tests if (test.coefficient, test.condition) == wanted]
+
     def count_systems(self, condition: Condition) -> int:
         """Return how many systems a condition includes."""
         return len(self.systems) - (bool(self.human) and not condition.human)
