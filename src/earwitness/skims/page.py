@@ -12,14 +12,18 @@ from earwitness.report.html.elements import (
     SCRIPT_POLICY,
     Html,
     data_element,
+    draw_table,
     element,
+    folded,
     format_minutes,
+    header_cells,
     html_document,
     page_style,
     provenance_section,
     script_element,
 )
 from earwitness.report.html.panels import plane_plot
+from earwitness.report.html.plots import tick_mark
 from earwitness.report.parts import Plane
 from earwitness.skims.picture import (
     data_address,
@@ -31,6 +35,7 @@ from earwitness.skims.picture import (
     place_cuts,
     place_picks,
     recorded_outline,
+    seconds_of_day,
     spread_places,
     time_ticks,
 )
@@ -87,8 +92,7 @@ def _picks_data(view: SkimView) -> dict[str, Any]:
         fields: dict[str, Any] = {"start": pick.start, "seconds": pick.seconds, "heard": start}
         fields |= {"left": round(left, 5), "right": round(right, 5)}
         if moment is not None:
-            whole = moment.hour * 3600 + moment.minute * 60 + moment.second
-            fields["clock"] = whole + moment.microsecond / 1e6
+            fields["clock"] = seconds_of_day(moment)
             fields["day"] = _format_date(moment)
         if pick.classes:
             fields["classes"] = pick.class_names
@@ -131,10 +135,7 @@ def _clock_face(view: SkimView) -> Html:
 def _day_figure(view: SkimView) -> Html:
     """Return the spectrogram with marks; the list of picks is its accessible equivalent."""
     spectrogram = view.spectrogram
-    hours = [
-        element("span", tick.text, class_=_tick_class(tick.place), style=f"left:{tick.place}%")
-        for tick in time_ticks(view.recording)
-    ]
+    hours = [tick_mark(tick.text, tick.place) for tick in time_ticks(view.recording)]
     missing = [
         element("i", class_="missing", style=f"left:{a}%;width:{b - a:.3f}%")
         for a, b in find_gaps(spectrogram.missing.tolist())
@@ -145,7 +146,7 @@ def _day_figure(view: SkimView) -> Html:
         "div",
         *missing,
         image,
-        *map(_shaft_element, places),
+        *(element("i", class_="shaft", style=f"left:{place:.3f}%") for place in places),
         element("i", class_="cursor"),
         class_="day",
     )
@@ -221,14 +222,6 @@ def _skim_figure(view: SkimView) -> Html | None:
         element("div", image, *lines, element("i", class_="cursor"), class_="sound"),
         class_="picture reel",
     )
-
-
-def _tick_class(place: float) -> str | None:
-    return "first" if place < 3 else "last" if place > 97 else None
-
-
-def _shaft_element(place: float) -> Html:
-    return element("i", class_="shaft", style=f"left:{place:.3f}%")
 
 
 def _pick_marks(view: SkimView, places: list[float]) -> list[Html]:
@@ -325,20 +318,12 @@ def _plane_figure(plane: Plane, marked: tuple[str, str] | None) -> Html:
     """Return all skims of the recording and the baselines in one plane, with a table."""
     small = element("small", f" {plane.value.doc}; the largest mark is this skim")
     caption = element("figcaption", "This skim among others", small)
-    table = plane.table
-    rows = [
-        element(
-            "tr",
-            element("th", row[0], scope="row"),
-            *(element("td", text) for text in row[1:]),
-        )
-        for row in table.rows
-    ]
-    head = element("tr", *(element("th", name, scope="col") for name in table.header))
-    body = element("table", element("thead", head), element("tbody", *rows))
-    folded = element("div", body, class_="scroll")
-    details = element("details", element("summary", "Show as table"), folded)
-    return element("figure", caption, plane_plot(plane, marked), details)
+    rows = (
+        element("tr", *header_cells(row[:1], "row"), *(element("td", text) for text in row[1:]))
+        for row in plane.table.rows
+    )
+    table = element("div", draw_table(header_cells(plane.table.header), rows), class_="scroll")
+    return element("figure", caption, plane_plot(plane, marked), folded("Show as table", table))
 
 
 def _provenance_section(view: SkimView) -> Html | None:

@@ -6,6 +6,7 @@ import base64
 import struct
 import zlib
 from collections.abc import Sequence
+from datetime import datetime
 from functools import cache
 from itertools import pairwise
 from math import ceil, log10
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from earwitness.audio.signal import starts_of
 from earwitness.recordings.types import Recording
+from earwitness.report.charts import spread_labels
 from earwitness.report.html.elements import Html, element
 from earwitness.report.numbers import clock
 from earwitness.skims.types import Pick, Skim
@@ -71,20 +73,15 @@ def time_ticks(recording: Recording) -> list[AxisTick]:
     if recording.began is None:
         return [AxisTick(_to_percent(t, whole), clock(t)) for t in _list_multiples(0, step, whole)]
     ticks = []
-    for t in _list_multiples(_seconds_of_day(recording, 0.0), min(step, 3_600), whole):
+    for t in _list_multiples(seconds_of_day(recording.began), min(step, 3_600), whole):
         moment = recording.clock(t)
-        if moment is None or round(_seconds_of_day(recording, t)) % min(step, SECONDS_PER_DAY):
+        if moment is None or round(seconds_of_day(moment)) % min(step, SECONDS_PER_DAY):
             continue
         if step > SECONDS_PER_DAY and moment.toordinal() % (step // SECONDS_PER_DAY):
             continue
-        midnight = (moment.hour, moment.minute, moment.second) == (0, 0, 0)
-        text = (
-            f"{moment.day} {moment:%b}"
-            if midnight and whole > SECONDS_PER_DAY
-            else f"{moment:%H:%M}"
-        )
-        if step < 60:
-            text = f"{moment:%H:%M:%S}"
+        text = f"{moment:%H:%M:%S}" if step < 60 else f"{moment:%H:%M}"
+        if whole > SECONDS_PER_DAY and (moment.hour, moment.minute, moment.second) == (0, 0, 0):
+            text = f"{moment.day} {moment:%b}"
         ticks.append(AxisTick(_to_percent(t, whole), text))
     return ticks
 
@@ -103,12 +100,10 @@ def _list_multiples(begin: float, step: float, length: float) -> list[float]:
     return [first + n * step for n in range(int((length - first) // step) + 1)]
 
 
-def _seconds_of_day(recording: Recording, time: float) -> float:
-    moment = recording.clock(time)
-    if moment is None:
-        return time
-    seconds = moment.hour * 3_600 + moment.minute * 60 + moment.second
-    return seconds + moment.microsecond / 1e6
+def seconds_of_day(moment: datetime) -> float:
+    """Return the time since midnight, on a clock."""
+    whole = moment.hour * 3_600 + moment.minute * 60 + moment.second
+    return whole + moment.microsecond / 1e6
 
 
 def frequency_ticks(low: float, high: float) -> list[AxisTick]:
@@ -131,15 +126,11 @@ def find_gaps(missing: Sequence[bool]) -> list[tuple[float, float]]:
     >>> find_gaps([False, True, True, False])
     [(25.0, 75.0)]
     """
-    spans: list[tuple[float, float]] = []
-    start: int | None = None
-    for place, gone in enumerate([*missing, False]):
-        if gone and start is None:
-            start = place
-        elif not gone and start is not None:
-            spans.append((_to_percent(start, len(missing)), _to_percent(place, len(missing))))
-            start = None
-    return spans
+    edges = np.flatnonzero(np.diff(np.array([False, *missing, False])))
+    return [
+        (_to_percent(start, len(missing)), _to_percent(end, len(missing)))
+        for start, end in edges.reshape(-1, 2).tolist()
+    ]
 
 
 def spread_places(places: Sequence[float], apart: float, low: float, high: float) -> list[float]:
@@ -149,19 +140,7 @@ def spread_places(places: Sequence[float], apart: float, low: float, high: float
     [10.0, 48.0, 52.0]
     """
     apart = min(apart, (high - low) / max(1, len(places) - 1))
-    order = sorted(range(len(places)), key=lambda n: places[n])
-    top = high - apart * (len(places) - 1)
-    runs: list[list[float]] = []  # sum and count of each group of touching places
-    for rank, n in enumerate(order):
-        runs.append([places[n] - apart * rank, 1])
-        while len(runs) > 1 and runs[-2][0] / runs[-2][1] >= runs[-1][0] / runs[-1][1]:
-            total, count = runs.pop()
-            runs[-1] = [runs[-1][0] + total, runs[-1][1] + count]
-    level = [min(top, max(low, total / count)) for total, count in runs for _ in range(int(count))]
-    moved = [0.0] * len(places)
-    for rank, n in enumerate(order):
-        moved[n] = round(level[rank] + apart * rank, 3)
-    return moved
+    return [round(place, 3) for place in spread_labels(places, apart, low, high)]
 
 
 def _to_percent(part: float, whole: float) -> float:
@@ -204,7 +183,21 @@ def spectrogram_png(spectrogram: Spectrogram) -> bytes:
     """Return the spectrogram as PNG, with the highest band on top."""
     shaded = shade_levels(spectrogram)[::-1]
     colours = np.vstack([np.zeros((1, 3), np.uint8), colour_map(255)])
-    return encode_png(shaded, colours, clear=0)
+    height, width = shaded.shape
+    rows = np.zeros((height, width + 1), np.uint8)  # each row starts with filter type 0
+    rows[:, 1:] = shaded
+    chunks = {
+        b"IHDR": struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0),
+        b"PLTE": colours.tobytes(),
+        b"tRNS": b"\0",  # the first colour is transparent
+        b"IDAT": zlib.compress(rows.tobytes(), 9),
+        b"IEND": b"",
+    }
+    content = b"\x89PNG\r\n\x1a\n"
+    for name, chunk in chunks.items():
+        check = zlib.crc32(name + chunk)
+        content += struct.pack(">I", len(chunk)) + name + chunk + struct.pack(">I", check)
+    return content
 
 
 def shade_levels(spectrogram: Spectrogram) -> NDArray[np.uint8]:
@@ -229,28 +222,6 @@ def colour_map(count: int) -> NDArray[np.uint8]:
     linear = np.clip(LMS_TO_LINEAR_RGB @ (OKLAB_TO_LMS @ lab) ** 3, 0, 1)
     curved = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
     return np.round(255 * curved.T).astype(np.uint8)
-
-
-def encode_png(
-    places: NDArray[np.uint8], colours: NDArray[np.uint8], clear: int | None = None
-) -> bytes:
-    """Return a PNG file of palette indices; one of them may be transparent."""
-    height, width = places.shape
-    rows = np.zeros((height, width + 1), np.uint8)  # each row starts with filter type 0
-    rows[:, 1:] = places
-    chunks = [
-        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
-        (b"PLTE", colours.astype(np.uint8).tobytes()),
-    ]
-    if clear is not None:
-        chunks.append((b"tRNS", bytes([255] * clear + [0])))
-    chunks += [(b"IDAT", zlib.compress(rows.tobytes(), 9)), (b"IEND", b"")]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_encode_chunk(*chunk) for chunk in chunks)
-
-
-def _encode_chunk(name: bytes, content: bytes) -> bytes:
-    check = zlib.crc32(name + content)
-    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", check)
 
 
 # --- SVG picture ---------------------------------------------------------------------------------
