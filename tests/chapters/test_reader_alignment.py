@@ -216,7 +216,7 @@ def test_text_that_cannot_be_aligned_is_skipped_or_scored_as_empty_only_on_reque
 
 def test_progress_of_alignment_has_a_label(talk: Path) -> None:
     class Bars:
-        labels: list[str] = []  # noqa: RUF012
+        labels: list[str] = []
 
         def __call__(self, done: int, total: int | None, cases: int, /) -> None: ...
 

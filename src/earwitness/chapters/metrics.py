@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 
@@ -165,7 +164,7 @@ class Chunks(ChunkedMetric):
         Value.share("f1_sample", "mean of the F1 of each case"),
     )
     headline = "boundary_similarity"
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "precision, recall, f1 0; pk, window_diff, ghd 0; boundary_similarity 1",
         "output empty": "precision, recall, f1 0; boundary_similarity 0; ghd 2 per boundary",
         "reference empty": "precision, recall, f1 0; boundary_similarity 0; ghd 2 per boundary",
@@ -302,7 +301,7 @@ class Collar(MatchedMetric):
         Value.share("collar_f1", "mean of the F1 of each case"),
     )
     headline = "collar_f1"
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "1, 1, 1",
         "output empty": "0, 0, 0",
         "reference empty": "0, 0, 0",
@@ -355,7 +354,7 @@ class RValue(MatchedMetric):
         Value("over_segmentation", "none", -1, INF, "surplus boundaries per reference boundary"),
     )
     headline = "r_value"
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "undefined",
         "output empty": "over_segmentation -1; r_value 1 - √2 / 2",
         "reference empty": "undefined",
@@ -418,7 +417,7 @@ class Deviation(ChapterMeans):
         ),
     )
     headline = "deviation_of_reference"
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "undefined",
         "output empty": "undefined",
         "reference empty": "undefined",
@@ -464,7 +463,7 @@ class Similarity(ChapterMeans, ChunkedMetric):
     title = "Segmentation similarity"
     values = (Value.share("segmentation_similarity", "share of chunks that need no edit"),)
     headline = "segmentation_similarity"
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "1",
         "output empty": "1 minus the share of chunks with a reference boundary",
         "reference empty": "1 minus the share of chunks with an output boundary",
@@ -532,7 +531,7 @@ class Segments(ChapterMeans):
         Value.share("pairwise_f", "harmonic mean of pairwise values per case"),
     )
     headline = "v_measure"
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "1: a single segment on both sides",
         "output empty": "completeness 1, adjusted_rand and homogeneity 0",
         "reference empty": "homogeneity 1, adjusted_rand and completeness 0",
@@ -599,7 +598,7 @@ class Agreement(ChunkedMetric):
         Value("pi", "high", -INF, 1, "chance-corrected agreement: 1 perfect, 0 at chance level"),
     )
     headline = "pi"
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "undefined for a single case",
         "output empty": "agreement 0, pi below 0",
         "reference empty": "agreement 0, pi below 0",

@@ -506,7 +506,7 @@ class ChapterReader(TaskReader):
     outputs = OUTPUTS
     references = REFERENCES
     failed = EMPTY_CHAPTERS
-    nothing = {"boundaries": []}  # noqa: RUF012
+    nothing = {"boundaries": []}
     if_nothing = "write an empty list if it found no chapters"
 
     @property

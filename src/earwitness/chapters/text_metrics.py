@@ -68,7 +68,7 @@ class Sentences(ChapterMetric):
         for value in (SENTENCE_CHUNKS.values[index] for index in SENTENCE_VALUE_INDICES)
     )
     headline = "sentence_boundary_similarity"
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "as chunks",
         "output empty": "as chunks",
         "reference empty": "as chunks",
@@ -278,7 +278,7 @@ class TitleOverlap(TitleMetric):
         Value.share("gc_rl_f1", "ROUGE-L F1 of all titles joined"),
     )
     headline = "tm_rl_f1_all"
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "tm_matched and gc 0; tm_rl undefined; tm_rl_f1_all 0",
         "output empty": "tm_matched, tm_rl_f1_all and gc 0; tm_rl undefined",
         "reference empty": "tm_matched and tm_rl_f1_all 0; tm_rl and gc undefined",
@@ -289,7 +289,7 @@ class TitleOverlap(TitleMetric):
         "Lin (2004), ROUGE: A Package for Automatic Evaluation of Summaries",
     )
 
-    undefined_reasons: ClassVar[dict[str, str]] = {"": NO_TITLES, "tm_rl_": NO_MATCHED_TITLES}
+    undefined_reasons = {"": NO_TITLES, "tm_rl_": NO_MATCHED_TITLES}
     pair_score = "ROUGE-L F1"
 
     def score_texts(self, texts: Sequence[tuple[str, str]]) -> Floats:
@@ -342,7 +342,7 @@ class TitleBertScore(EncodedMetric, TitleMetric):
         Value("gc_bs_f1", "high", -1, 1, "BERTScore F1 of all titles joined"),
     )
     headline = "tm_bs_f1_all"
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "gc and tm_bs_f1_all 0; tm_bs undefined",
         "output empty": "gc and tm_bs_f1_all 0; tm_bs undefined",
         "reference empty": "tm_bs_f1_all 0; tm_bs and gc undefined",
@@ -353,7 +353,7 @@ class TitleBertScore(EncodedMetric, TitleMetric):
         "Retkowski et al. (2026), Beyond Transcripts: A Renewed Perspective on Audio Chaptering",
     )
 
-    undefined_reasons: ClassVar[dict[str, str]] = {"": NO_TITLES, "tm_bs_": NO_MATCHED_TITLES}
+    undefined_reasons = {"": NO_TITLES, "tm_bs_": NO_MATCHED_TITLES}
     pair_score = "BERTScore F1"
 
     def score_texts(self, texts: Sequence[tuple[str, str]]) -> Floats:
@@ -406,7 +406,7 @@ class WordErrorRate(ChapterMetric):
     )
     headline = "wer"
     aligns = True
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "undefined",
         "output empty": "1: every word is deleted",
         "reference empty": "undefined for a single case; its insertions count in a corpus",

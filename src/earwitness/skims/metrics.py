@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import inf, nan
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +112,7 @@ class SkimMeasures(Metric):
     headline = "tc"
     also = ("sd",)
     alone = True
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "undefined",
         "output empty": "tc, sd, class_coverage, msiou and sd_msiou 0; dtw undefined",
         "reference empty": "undefined: the recording is shorter than one block",

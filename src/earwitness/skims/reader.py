@@ -486,7 +486,7 @@ class SkimReader(TaskReader):
     outputs = OUTPUTS
     references = REFERENCES
     failed = ParsedSkim(Skim(()))
-    nothing = {"picks": []}  # noqa: RUF012
+    nothing = {"picks": []}
     if_nothing = "write an empty list if it has no picks"
     baselines = tuple(BASELINES)
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
 from math import inf, log
-from typing import ClassVar
 
 import numpy as np
 
@@ -131,7 +130,7 @@ class SummarizationAccuracy(SummaryItems):
     also = ("wsumaccy",)
     aligns = True
     width = 15
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "error: a reference summary must have words",
         "output empty": "0",
         "reference empty": "error: a reference summary must have words",
@@ -296,7 +295,7 @@ class WordAccuracy(SummaryPairs):
     )
     headline = "wacc"
     width = 6
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "error: a reference summary must have words",
         "output empty": "0",
         "reference empty": "error: a reference summary must have words",
@@ -356,7 +355,7 @@ class KeptWords(SummaryPairs):
     )
     headline = "kept_f1"
     width = 10
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "error: a reference summary must have words",
         "output empty": "0; kept_precision_micro counts no word",
         "reference empty": "error: a reference summary must have words",
@@ -471,7 +470,7 @@ class WordStrings(SummaryMetric):
     values = _values(DEFAULT_LONGEST_WORDS)
     headline = "p2"
     width = 4 * DEFAULT_LONGEST_WORDS
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "error: a reference summary must have words",
         "output empty": "undefined",
         "reference empty": "error: a reference summary must have words",
@@ -540,7 +539,7 @@ class WeightedPrecision(SummaryItems):
     )
     headline = "weighted_precision"
     width = 6
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "error: a reference summary must have words",
         "output empty": "0; micro counts no word",
         "reference empty": "error: a reference summary must have words",

@@ -318,7 +318,7 @@ class SummaryReader(TaskReader):
     outputs = OUTPUTS
     references = REFERENCES
     failed = EMPTY_SUMMARY
-    nothing = {"positions": []}  # noqa: RUF012
+    nothing = {"positions": []}
     if_nothing = "write an empty list if it kept nothing"
     baselines = ("lead", "random")
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 
@@ -71,7 +70,7 @@ class Bleu(SummaryMetric):
     headline = "bleu"
     needs = "text"
     width = 2 * NGRAM_ORDERS + 4
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "error: a reference summary must have words",
         "output empty": "0",
         "reference empty": "error: a reference summary must have words",
@@ -232,7 +231,7 @@ class Rouge(SummaryPairs):
     headline = "rouge_l_f1"
     needs = "text"
     width = 19
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "error: a reference summary must have words",
         "output empty": "0; micro precision counts no word",
         "reference empty": "error: a reference summary must have words",
@@ -304,7 +303,7 @@ class SummaryBertScore(EncodedMetric, SummaryPairs):
     headline = "bertscore_f1"
     needs = "text"
     width = 8
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "error: a reference summary must have words",
         "output empty": "0; bertscore_precision_micro counts no token",
         "reference empty": "error: a reference summary must have words",
@@ -353,13 +352,13 @@ class MisrecognizedWords(SummaryMetric):
     headline = "misrecognized_summary"
     also = ("misrecognized_input",)
     width = 4
-    empty_cells: ClassVar[dict[str, str]] = {
+    empty_cells = {
         "both empty": "error: a reference summary must have words",
         "output empty": "undefined",
         "reference empty": "error: a reference summary must have words",
         "no recognized words of the item": "misrecognized_input is undefined",
     }
-    undefined_reasons: ClassVar[dict[str, str]] = {
+    undefined_reasons = {
         "misrecognized_input": "no item has recognized words — add them as recognized"
     }
     references = (
