@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from earwitness.chapters.gather import gather
 from earwitness.chapters.presets import (
     PRESETS,
+    ChapterFormat,
     ChapterOptions,
     PresetOptions,
     align_sections,
@@ -22,6 +25,7 @@ from earwitness.chapters.presets import (
     read,
 )
 from earwitness.errors import UsageError
+from earwitness.io.records import GATHER_SUFFIXES
 from earwitness.speech.ctc import AlignmentFailure
 from earwitness.speech.mms import MmsAligner
 from earwitness.text.sentences import split_sentences
@@ -362,3 +366,31 @@ def test_the_aligner_is_in_the_signature_if_it_matters(
     options: ChapterOptions, signature: str
 ) -> None:
     assert options.signature == signature
+
+
+def test_every_format_is_described_in_the_docs_and_named_in_the_hint_for_wrong_files() -> None:
+    page = Path(__file__).parents[2] / "docs" / "formats.md"
+    lines = page.read_text(encoding="utf-8").partition("| preset | chapters |")[2].split("\n\n")[0]
+    rows = [line.split(" | ", 1) for line in lines.splitlines()[2:]]
+    table = {name: text for names, text in rows for name in re.findall(r"`(\w+)`", names)}
+    assert {name: table.get(name) for name in PRESETS} == {
+        name: f"{form.chapters} |" for name, form in PRESETS.items()
+    }
+    endings = {ending.removeprefix(".") for form in PRESETS.values() for ending in form.endings}
+    assert {*GATHER_SUFFIXES} == endings - {"json", "txt", "ffmetadata"} | {"ctm"}
+
+
+def test_a_format_is_one_entry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def parse_minutes(text: str) -> Transcript:
+        titles = enumerate(text.split("\n"))
+        return Transcript(tuple(TranscriptSection("", title, 60.0 * n) for n, title in titles))
+
+    form = ChapterFormat("a title per minute", "annotation", parse_minutes, (".minutes",))
+    monkeypatch.setitem(PRESETS, "minutes", form)
+    (tmp_path / "talk.minutes").write_text("Hello\nRain", encoding="utf-8")
+    (record,) = gather([tmp_path / "talk.minutes"], system="a")
+    assert record["output"] == {
+        "boundaries": [0.0, 60.0],
+        "titles": [["Hello", 0.0], ["Rain", 60.0]],
+    }
+    assert read("Hello\nRain", "minutes").times == [0.0, 60.0]

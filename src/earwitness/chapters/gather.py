@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from earwitness.chapters.formats import CHAPTER_TIERS, parse_rttm_recordings
-from earwitness.chapters.presets import ANNOTATION_PRESETS, PRESETS, PresetOptions, read
+from earwitness.chapters.presets import PRESETS, YTDLP_ENDING, PresetOptions, find_format, read
 from earwitness.chapters.reader import spoken_of
 from earwitness.core import StrPath
 from earwitness.errors import (
@@ -193,23 +192,9 @@ def _subtitles(path: Path, problems: list[Problem]) -> str | None:
 # --- Function gather -----------------------------------------------------------------------------
 
 
-PRESET_BY_SUFFIX = {
-    ".srt": "srt",
-    ".vtt": "webvtt",
-    ".json": "podcast",
-    ".ffmeta": "ffmetadata",
-    ".ffmetadata": "ffmetadata",
-    ".rttm": "rttm",
-    ".textgrid": "textgrid",
-    ".jams": "jams",
-    ".lab": "lab",
-    ".csv": "csv",
-    ".txt": "audacity",  # if the first line is a label of Audacity
-}
-YTDLP_SUFFIX = ".info.json"
-YTDLP_KEY = re.compile(r'"(?:start_time|extractor)"\s*:')
-AUDACITY_LABEL = re.compile(r"-?\d+(?:[.,]\d+)?\t-?\d+(?:[.,]\d+)?(?:\t|$)")
-KNOWN_SUFFIXES = ", ".join(dict.fromkeys([*PRESET_BY_SUFFIX, *TRANSCRIPT_SUFFIXES]))
+CHAPTER_SUFFIXES = [ending for form in PRESETS.values() for ending in form.endings]
+KNOWN_SUFFIXES = [*dict.fromkeys([*CHAPTER_SUFFIXES, *TRANSCRIPT_SUFFIXES])]
+UNSURE_SUFFIXES = (".txt", ".jsonl", ".tsv")  # of files that often have something else
 # folders that hold references as a rule, and no outputs of a system
 REFERENCE_FOLDERS = {"reference", "references", "ref", "refs", "gold", "truth", "ground_truth"}
 MAX_NAMES_SEARCHED = 1000  # number of names up to which the nearest one is suggested
@@ -345,16 +330,14 @@ def _found_files(
 ) -> list[Path]:
     """Return the files to gather, without the table of durations."""
     passed: list[Path] = []
-    endings = () if preset else {*PRESET_BY_SUFFIX, *TRANSCRIPT_SUFFIXES, KALDI_FILE}
+    endings = () if preset else {*KNOWN_SUFFIXES, KALDI_FILE}
     paths = list(files_of(_listed(files), endings, passed))
     named = {Path(one) for one in _listed(files)}
     if isinstance(durations, str | PathLike):
         paths = [path for path in paths if path in named or path != Path(durations)]
     if not preset:
-        lists = [path for path in paths if path.suffix.lower() == ".txt" and path not in named]
-        passed += [path for path in lists if not _has_audacity_labels(path)]
-        unsure = (path for path in paths if path.suffix.lower() in (".jsonl", ".tsv"))
-        passed += [path for path in unsure if path not in named and not _has_transcript(path)]
+        unsure = [path for path in paths if path.suffix.lower() in UNSURE_SUFFIXES]
+        passed += [path for path in unsure if path not in named and not _is_known(path)]
     beside = {path.with_name(KALDI_SEGMENTS) for path in paths if path.name == KALDI_FILE}
     passed = [path for path in passed if path not in beside]
     if passed:
@@ -363,15 +346,14 @@ def _found_files(
         warnings.warn(message, EarwitnessWarning, stacklevel=3)
     paths = [path for path in paths if path not in passed]
     if not paths:
-        raise UsageError(
-            f"no files found — for extensions other than {KNOWN_SUFFIXES}, set a preset"
-        )
+        known = ", ".join(KNOWN_SUFFIXES)
+        raise UsageError(f"no files found — for extensions other than {known}, set a preset")
     return paths
 
 
-def _has_audacity_labels(path: Path) -> bool:
-    text = text_of(path, []) or ""
-    return AUDACITY_LABEL.match(text.lstrip().split("\n", 1)[0].rstrip("\r")) is not None
+def _is_known(path: Path) -> bool:
+    """Whether a file has a transcript with words, or chapters in a known format."""
+    return _has_transcript(path) or find_format(path.name, text_of(path, []) or "") != ""
 
 
 def _check_words_use(
@@ -448,19 +430,15 @@ def _gathered(
     marks: Counter[str],
 ) -> list[GatheredFile]:
     """Return the items of a file, with its own preset, that of its extension, or ``other``."""
-    item = path.name[: -len(YTDLP_SUFFIX)] if _is_ytdlp_name(path) else path.stem
-    preset = named or PRESET_BY_SUFFIX.get(path.suffix.lower(), other)
-    if preset == "audacity" and not named and not _has_audacity_labels(path):
-        preset = other
+    item = path.name[: -len(YTDLP_ENDING)] if _is_ytdlp_name(path) else path.stem
+    text = text_of(path, problems, marks)
+    if text is None:
+        return [GatheredFile(path, item, None)]
+    preset = named or find_format(path.name, text) or other
     if not preset:
         remedy = f"set a preset: {', '.join(PRESETS)}"
         problems.append(file_problem(path, "unknown chapter format", remedy))
         return [GatheredFile(path, item, None)]
-    text = text_of(path, problems, marks)
-    if text is None:
-        return [GatheredFile(path, item, None)]
-    if preset == "podcast" and not named and (_is_ytdlp_name(path) or YTDLP_KEY.search(text)):
-        preset = "ytdlp"
     if preset == "rttm":
         recordings, flaws = parse_rttm_recordings(normalise_lines(text))
         if len(recordings) > 1:
@@ -470,7 +448,7 @@ def _gathered(
     for flaw in transcript.flaws:
         problems.append(Problem(str(path), flaw.line, "", flaw.message, flaw.remedy))
     content: dict[str, Any] = {"transcript": text, "preset": preset}
-    if preset in ANNOTATION_PRESETS:  # which may be large, or need options
+    if PRESETS[preset].kind == "annotation":
         content = _chapters(transcript)
     duration = transcript.duration
     is_valid = duration is not None and 0 <= duration <= MAX_DURATION_SECONDS
@@ -478,7 +456,7 @@ def _gathered(
 
 
 def _is_ytdlp_name(path: Path) -> bool:
-    return path.name.lower().endswith(YTDLP_SUFFIX)
+    return path.name.lower().endswith(YTDLP_ENDING)
 
 
 def _chapters(transcript: Transcript) -> dict[str, Any]:

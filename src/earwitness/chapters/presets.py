@@ -135,8 +135,9 @@ class ChapterOptions:
             options["timestamp_format"] = self.options.timestamp_format
         options |= {"tier": self.options.tier, "heading_level": self.options.level}
         default = choose_aligner(DEFAULT_LANGUAGE), DEFAULT_LANGUAGE
+        is_untimed = self.preset in PRESETS and PRESETS[self.preset].kind == "text"
         is_default = (self.aligner_name, self.language) == default
-        if self.preset in UNTIMED_PRESETS or self.force_alignment or not is_default:
+        if is_untimed or self.force_alignment or not is_default:
             options |= {"aligner": self.aligner_name, "language": self.language}
             options["force_alignment"] = "yes" * self.force_alignment
         options["unit"] = self.unit
@@ -149,7 +150,9 @@ def read(text: str, preset: str, options: PresetOptions | None = None) -> Transc
         raise UsageError(f'unknown preset "{preset}" — {nearest(preset, PRESETS)}')
     options = options or PresetOptions()
     try:
-        transcript = PRESETS[preset](normalise_lines(text), options)
+        form = PRESETS[preset]
+        set_options = {name: getattr(options, name) for name in form.options}
+        transcript = form.parse(normalise_lines(text), **set_options)
     except PatternTimeout as error:
         return Transcript((), (Flaw(1, str(error), "simplify the expression"),))
     if not options.level or options.level == EACH_LEVEL:
@@ -157,14 +160,12 @@ def read(text: str, preset: str, options: PresetOptions | None = None) -> Transc
     return transcript.at_level(int(options.level))
 
 
-def _cstart(text: str, options: PresetOptions) -> Transcript:
-    del options
+def _cstart(text: str) -> Transcript:
     marks, flaws = _cstart_marks(text)
     return _cut(text, [(a, b, title, None) for a, b, title in marks], flaws)
 
 
-def _cstart_ts(text: str, options: PresetOptions) -> Transcript:
-    del options
+def _cstart_ts(text: str) -> Transcript:
     marks, flaws = _cstart_marks(text)
     timed, line = [], _lines(text)
     for start, end, heading in marks:
@@ -205,8 +206,7 @@ def _cstart_marks(text: str) -> tuple[list[tuple[int, int, str]], list[Flaw]]:
     return marks, flaws
 
 
-def _markdown(text: str, options: PresetOptions) -> Transcript:
-    del options
+def _markdown(text: str) -> Transcript:
     headings = list(MARKDOWN_HEADER_PATTERN.finditer(text))
     if not headings:
         return Transcript((TranscriptSection(text.strip()),) if text.strip() else ())
@@ -214,8 +214,7 @@ def _markdown(text: str, options: PresetOptions) -> Transcript:
     return _with_levels(_cut(text, marks, []), headings)
 
 
-def _markdown_ts(text: str, options: PresetOptions) -> Transcript:
-    del options
+def _markdown_ts(text: str) -> Transcript:
     marks, flaws, line = [], [], _lines(text)
     headings = list(MARKDOWN_HEADER_PATTERN.finditer(text))
     for match in headings:
@@ -245,8 +244,7 @@ def _with_levels(transcript: Transcript, headings: Sequence[re.Match[str]]) -> T
     return replace(transcript, sections=tuple(sections))
 
 
-def _newline(text: str, options: PresetOptions) -> Transcript:
-    del options
+def _newline(text: str) -> Transcript:
     sections, place, line = [], 0, _lines(text)
     for part in re.split(r"(\n[ \t]*\n\s*)", text):
         if part.strip():
@@ -255,9 +253,9 @@ def _newline(text: str, options: PresetOptions) -> Transcript:
     return Transcript(tuple(sections))
 
 
-def _custom(text: str, options: PresetOptions) -> Transcript:
+def _custom(text: str, pattern: str) -> Transcript:
     sections, place, line = [], 0, _lines(text)
-    for match in [*_pattern_matches(text, options), None]:
+    for match in [*_pattern_matches(text, pattern), None]:
         stop = len(text) if match is None else match.start()
         if text[place:stop].strip():
             sections.append(TranscriptSection(text[place:stop].strip(), line=line(place)))
@@ -265,13 +263,12 @@ def _custom(text: str, options: PresetOptions) -> Transcript:
     return Transcript(tuple(sections))
 
 
-def _custom_ts(text: str, options: PresetOptions) -> Transcript:
-    clock, marks, flaws = TimestampFormat(options.timestamp_format or "H:MM:SS"), [], []
-    pattern = compile_pattern(options.pattern, "pattern")
-    if options.pattern and "timestamp" not in pattern.groupindex:
+def _custom_ts(text: str, pattern: str, timestamp_format: str) -> Transcript:
+    clock, marks, flaws = TimestampFormat(timestamp_format or "H:MM:SS"), [], []
+    if pattern and "timestamp" not in compile_pattern(pattern, "pattern").groupindex:
         raise UsageError("pattern requires a named group: (?P<timestamp>…)")
     line = _lines(text)
-    for match in _pattern_matches(text, options):
+    for match in _pattern_matches(text, pattern):
         groups = match.groupdict()
         time = clock.seconds(groups["timestamp"] or "")
         if time is None:
@@ -285,13 +282,13 @@ def _custom_ts(text: str, options: PresetOptions) -> Transcript:
     return _cut(text, marks, flaws)
 
 
-def _pattern_matches(text: str, options: PresetOptions) -> list[re.Match[str]]:
+def _pattern_matches(text: str, pattern: str) -> list[re.Match[str]]:
     """Return all matches of a user's pattern, found in bounded time."""
-    if not options.pattern:
+    if not pattern:
         raise UsageError("this preset requires a pattern")
-    pattern = compile_pattern(options.pattern, "pattern")
+    found = compile_pattern(pattern, "pattern").finditer(text, timeout=PATTERN_TIMEOUT_SECONDS)
     try:
-        matches = list(pattern.finditer(text, timeout=PATTERN_TIMEOUT_SECONDS))
+        matches = list(found)
     except TimeoutError:
         raise PatternTimeout("pattern") from None
     return [match for match in matches if match.end() > match.start()]
@@ -327,39 +324,127 @@ def _lines(text: str) -> Callable[[int], int]:
     return lambda place: bisect_left(breaks, place) + 1
 
 
-def _plain(function: Callable[[str], Transcript]) -> Callable[[str, PresetOptions], Transcript]:
-    def take(text: str, options: PresetOptions) -> Transcript:
-        del options
-        return function(text)
+class ChapterFormat(NamedTuple):
+    """A chapter format: what chapters are, their parser, and the endings of its files.
 
-    return take
+    ``kind`` is ``"text"`` (transcripts whose chapters have no times), ``"timed text"``, ``"list"``
+    (chapters without a transcript) or ``"annotation"`` (files that may be large, or need options;
+    they are gathered as boundaries and titles). ``options`` are the preset options that the parser
+    takes; ``sign`` must match the start of a file, if its ending is not enough.
+    """
+
+    chapters: str
+    kind: str
+    parse: Callable[..., Transcript]
+    endings: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    sign: str = ""
 
 
-PRESETS: dict[str, Callable[[str, PresetOptions], Transcript]] = {
-    "cstart": _cstart,
-    "cstart_ts": _cstart_ts,
-    "newline": _newline,
-    "markdown": _markdown,
-    "markdown_ts": _markdown_ts,
-    "custom": _custom,
-    "custom_ts": _custom_ts,
-    "srt": _plain(parse_subtitles),
-    "webvtt": _plain(parse_subtitles),
-    "youtube": _plain(parse_youtube),
-    "podcast": _plain(parse_podcast),
-    "ffmetadata": _plain(parse_ffmetadata),
-    "ytdlp": _plain(parse_ytdlp),
-    "rttm": _plain(parse_rttm),
-    "audacity": _plain(parse_audacity),
-    "textgrid": lambda text, options: parse_textgrid(text, options.tier),
-    "jams": lambda text, options: parse_jams(text, options.tier),
-    "lab": _plain(parse_lab),
-    "csv": _plain(parse_csv),
+YTDLP_ENDING = ".info.json"  # files whose items are named without it
+ALIGNED = "aligned with the audio"
+TIMED_GROUPS = (
+    "`--pattern` with the groups `timestamp` and `title`; `--timestamp-format` `HH:MM:SS`, "
+    "`H:MM:SS` (default), `MM:SS`, `M:SS`, `HHMMSS`, `MMSS`, or a regular expression with the "
+    "groups `h`, `m`, `s`"
+)
+PRESETS: dict[str, ChapterFormat] = {
+    "cstart": ChapterFormat(
+        f"`[CSTART] Title [CEND] text`, [{ALIGNED}](#alignment-with-audio)", "text", _cstart
+    ),
+    "cstart_ts": ChapterFormat("`[CSTART] 1:23:45 - Title [CEND] text`", "timed text", _cstart_ts),
+    "newline": ChapterFormat(f"sections separated by blank lines; {ALIGNED}", "text", _newline),
+    "markdown": ChapterFormat(f"`# Title`, text below; {ALIGNED}", "text", _markdown),
+    "markdown_ts": ChapterFormat(
+        "`# 0:15:30 - Title` or `# Title @ 15:30`, text below", "timed text", _markdown_ts
+    ),
+    "custom": ChapterFormat(
+        f"sections separated by `--pattern`; {ALIGNED}", "text", _custom, options=("pattern",)
+    ),
+    "custom_ts": ChapterFormat(
+        TIMED_GROUPS, "timed text", _custom_ts, options=("pattern", "timestamp_format")
+    ),
+    "srt": ChapterFormat("every cue", "list", parse_subtitles, (".srt",)),
+    "webvtt": ChapterFormat("every cue", "list", parse_subtitles, (".vtt",)),
+    "youtube": ChapterFormat(
+        "lines such as `1:02:03 Title`, `- (2:03) Title` or `Title 2:03`, also with Markdown: "
+        "`**2:03** [Title](https://…)`",
+        "list",
+        parse_youtube,
+    ),
+    "podcast": ChapterFormat(
+        "JSON of Podcasting 2.0 (`toc: false` is left out)", "list", parse_podcast, (".json",)
+    ),
+    "ffmetadata": ChapterFormat(
+        "`[CHAPTER]` of ffmpeg with `TIMEBASE`, `START`, `title`",
+        "list",
+        parse_ffmetadata,
+        (".ffmeta", ".ffmetadata"),
+    ),
+    "ytdlp": ChapterFormat(
+        "`chapters` of an `info.json` of yt-dlp; `null` is a video without chapters",
+        "annotation",
+        parse_ytdlp,
+        (".json",),
+        sign=r'(?s).*"(?:start_time|extractor)"\s*:',
+    ),
+    "rttm": ChapterFormat(
+        "`SPEAKER` lines, with the speaker as the title; other types are ignored",
+        "annotation",
+        parse_rttm,
+        (".rttm",),
+    ),
+    "audacity": ChapterFormat(
+        "labels of Audacity; lines with a frequency range (`\\`) are ignored",
+        "annotation",
+        parse_audacity,
+        (".txt",),
+        sign=r"-?\d+(?:[.,]\d+)?\t-?\d+(?:[.,]\d+)?(?:[\t\r\n]|\Z)",
+    ),
+    "textgrid": ChapterFormat(
+        "a tier of a TextGrid of Praat, in the long or the short text format, with intervals or "
+        "points; UTF-8 or UTF-16",
+        "annotation",
+        parse_textgrid,
+        (".textgrid",),
+        ("tier",),
+    ),
+    "jams": ChapterFormat(
+        "an annotation of a JAMS file whose namespace contains `segment`, such as `segment_open` "
+        "or `multi_segment`",
+        "annotation",
+        parse_jams,
+        (".jams",),
+        ("tier",),
+    ),
+    "lab": ChapterFormat(
+        "lines with start, end and label, in seconds or in HTK's units of 100 ns (whole numbers "
+        "from 1,000,000)",
+        "annotation",
+        parse_lab,
+        (".lab",),
+    ),
+    "csv": ChapterFormat(
+        "a table with the columns `start` and `title` (in any case; other columns are ignored), in "
+        "seconds or as `1:02:03`",
+        "annotation",
+        parse_csv,
+        (".csv",),
+    ),
 }
-ANNOTATION_PRESETS = ("ytdlp", "rttm", "audacity", "textgrid", "jams", "lab", "csv")
-# presets of chapter lists, which have no transcript
-TITLE_LIST_PRESETS = {"srt", "webvtt", "youtube", "podcast", "ffmetadata", *ANNOTATION_PRESETS}
-UNTIMED_PRESETS = {"cstart", "newline", "markdown", "custom"}
+
+
+def find_format(name: str, text: str) -> str:
+    """Return the chapter format of a file, from its ending and content; empty if it is unknown.
+
+    >>> find_format("talk.SRT", ""), find_format("talk.txt", "0:00 Start")
+    ('srt', '')
+    """
+    if name.lower().endswith(YTDLP_ENDING):
+        return "ytdlp"
+    fitting = {n: form for n, form in PRESETS.items() if name.lower().endswith(form.endings)}
+    signed = [n for n, form in fitting.items() if form.sign and re.match(form.sign, text.lstrip())]
+    return next((n for n in (*signed, *fitting) if n in signed or not fitting[n].sign), "")
 
 
 # --- Times from audio ----------------------------------------------------------------------------

@@ -31,7 +31,6 @@ from earwitness.chapters.metrics import Collar, MatchedMetric
 from earwitness.chapters.presets import (
     EACH_LEVEL,
     PRESETS,
-    TITLE_LIST_PRESETS,
     ChapterOptions,
     ItemAudio,
     align_transcript,
@@ -257,7 +256,7 @@ def resolve(
     transcript, field = read(content.transcript, preset, reading.options), _at(path, "transcript")
     if faults := _transcript_faults(transcript, field):
         return faults
-    is_list, is_aligned = preset in TITLE_LIST_PRESETS, False
+    is_list, is_aligned = not PRESETS[preset].kind.endswith("text"), False
     if content.boundaries is UNSET and transcript.sections:
         is_aligned = not transcript.timed or (reading.force_alignment and not is_list)
     if is_aligned:
