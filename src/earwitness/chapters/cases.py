@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -35,7 +36,7 @@ class ParsedChapters(NamedTuple):
     damage: tuple[str, ...] = ()
 
     @property
-    def texts(self) -> tuple[Titles | None, str | None, Starts | None]:
+    def texts(self) -> OutputTexts:
         """Titles, transcript and start times of sentences."""
         return self.titles, self.said, self.sentences
 
@@ -44,52 +45,39 @@ class ParsedChapters(NamedTuple):
 EMPTY_CHAPTERS = ParsedChapters((), (), "", ())
 
 
+OutputTexts = tuple[Titles | None, str | None, Starts | None]  # titles, transcript, sentences
+ItemTexts = tuple[str | None, Starts | None]  # transcript and sentences
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ChapterTexts:
-    """Texts of chapter cases; None if not given.
+    """Texts of the outputs, of the references (their titles) and of the items of cases.
 
-    ``titles``, ``said`` and ``own_sentences`` have one entry per output, ``reference_titles`` one
-    per reference, ``transcripts`` and ``sentences`` one per case. Sentences are start times.
+    Texts that are not given are None. Sentences are start times.
     """
 
-    titles: Sequence[Titles | None]
-    said: Sequence[str | None]
-    reference_titles: Sequence[Titles | None]
-    transcripts: Sequence[str | None]
-    own_sentences: Sequence[Starts | None]
-    sentences: Sequence[Starts | None]
+    outputs: Sequence[OutputTexts]
+    references: Sequence[Titles | None]
+    items: Sequence[ItemTexts]
 
     @classmethod
     def of(
         cls,
-        outputs: Sequence[tuple[Titles | None, str | None, Starts | None]],
+        outputs: Sequence[OutputTexts],
         references: Sequence[Titles | None],
-        items: Sequence[tuple[str | None, Starts | None]],
+        items: Sequence[ItemTexts],
     ) -> ChapterTexts | None:
         """Return the texts of outputs, references and items, or None if there are no texts."""
-        chapter_texts = cls(
-            [titles for titles, _, _ in outputs],
-            [said for _, said, _ in outputs],
-            references,
-            [transcript for transcript, _ in items],
-            [starts for _, _, starts in outputs],
-            [starts for _, starts in items],
-        )
-        columns = (getattr(chapter_texts, name) for name in cls.__slots__)
-        return (
-            None if all(entry is None for column in columns for entry in column) else chapter_texts
-        )
+        texts = chain(chain.from_iterable(outputs), references, chain.from_iterable(items))
+        return None if all(text is None for text in texts) else cls(outputs, references, items)
 
     def take(self, cases: Ints, references: Ints) -> ChapterTexts:
         """Return the texts of these cases and references."""
-        chosen, rows = cases.tolist(), references.tolist()
+        chosen = cases.tolist()
         return ChapterTexts(
-            [self.titles[i] for i in chosen],
-            [self.said[i] for i in chosen],
-            [self.reference_titles[i] for i in rows],
-            [self.transcripts[i] for i in chosen],
-            [self.own_sentences[i] for i in chosen],
-            [self.sentences[i] for i in chosen],
+            [self.outputs[i] for i in chosen],
+            [self.references[i] for i in references.tolist()],
+            [self.items[i] for i in chosen],
         )
 
 
@@ -125,7 +113,11 @@ class ChapterCases(Cases):
             Ragged.from_rows([case.output.boundaries for case in cases]),
             Ragged.from_rows([one.boundaries for case in cases for one in case.references]),
             spans_of([len(case.references) for case in cases]),
-            _texts(cases),
+            ChapterTexts.of(
+                [(case.output.titles, case.output.text, case.output.sentences) for case in cases],
+                [one.titles for case in cases for one in case.references],
+                [(case.item.transcript, case.item.sentences) for case in cases],
+            ),
         )
 
     def __len__(self) -> int:
@@ -143,20 +135,13 @@ class ChapterCases(Cases):
         index = range(len(self))[index]
         start, stop = (index, index + 1) if self.spans is None else self.spans[index : index + 2]
         rows, texts = range(start, stop), self.texts
-        titles = [None if texts is None else texts.reference_titles[r] for r in rows]
+        titles = [None if texts is None else texts.references[r] for r in rows]
+        transcript, sentences = (None, None) if texts is None else texts.items[index]
+        own_texts = () if texts is None else texts.outputs[index]
         return Case(
             Key(self.items[index], self.systems[index]),
-            Item(
-                float(self.duration[index]),
-                transcript=None if texts is None else texts.transcripts[index],
-                sentences=None if texts is None else texts.sentences[index],
-            ),
-            Chapters(
-                tuple(self.output.row(index).tolist()),
-                None if texts is None else texts.titles[index],
-                None if texts is None else texts.said[index],
-                None if texts is None else texts.own_sentences[index],
-            ),
+            Item(float(self.duration[index]), transcript=transcript, sentences=sentences),
+            Chapters(tuple(self.output.row(index).tolist()), *own_texts),
             tuple(
                 Chapters(tuple(self.reference.row(r).tolist()), named)
                 for r, named in zip(rows, titles, strict=True)
@@ -207,8 +192,15 @@ class ChapterCases(Cases):
         chosen = np.flatnonzero(other_counts)
         spans = bounds(other_counts[chosen])
         turned = replace(each.take(chosen), output=self.reference.take(chosen), spans=spans)
-        texts = None if self.texts is None else _peoples_texts(self.texts, each, chosen, other)
-        return replace(turned, reference=self.reference.take(other), texts=texts), chosen
+        reference, texts = self.reference.take(other), None
+        if self.texts is not None and each.texts is not None:
+            titles = self.texts.references
+            texts = ChapterTexts(
+                [(titles[i], None, None) for i in chosen.tolist()],
+                [titles[i] for i in other.tolist()],
+                [each.texts.items[i] for i in chosen.tolist()],
+            )
+        return replace(turned, reference=reference, texts=texts), chosen
 
     def without_edges(self, edge: float) -> ChapterCases:
         """Return cases without boundaries within ``edge`` of the start or the end, unless 0."""
@@ -252,29 +244,6 @@ class ChapterCases(Cases):
             spans,
             None if self.texts is None else self.texts.take(index, references),
         )
-
-
-def _texts(cases: Sequence[Case]) -> ChapterTexts | None:
-    return ChapterTexts.of(
-        [(case.output.titles, case.output.text, case.output.sentences) for case in cases],
-        [one.titles for case in cases for one in case.references],
-        [(case.item.transcript, case.item.sentences) for case in cases],
-    )
-
-
-def _peoples_texts(
-    texts: ChapterTexts, each: ChapterCases, chosen: Ints, other: Ints
-) -> ChapterTexts:
-    """Return the texts of references as outputs, which have titles but no transcript."""
-    assert each.texts is not None
-    return ChapterTexts(
-        [texts.reference_titles[i] for i in chosen.tolist()],
-        [None] * len(chosen),
-        [texts.reference_titles[i] for i in other.tolist()],
-        [each.texts.transcripts[i] for i in chosen.tolist()],
-        [None] * len(chosen),
-        [each.texts.sentences[i] for i in chosen.tolist()],
-    )
 
 
 def spans_of(counts: Sequence[int]) -> Ints | None:
@@ -345,8 +314,9 @@ def time_remarks(cases: ChapterCases, *, references: bool) -> Counter[str]:
         }
         remarks.update({f"{side}: {what}": int(hits.sum()) for what, hits in counted.items()})
     if not references and cases.texts is not None:
-        for starts in (cases.texts.sentences, cases.texts.own_sentences):
-            pairs = [(x, e) for x, e in zip(starts, cases.duration.tolist(), strict=True) if x]
+        ends = cases.duration.tolist()
+        for texts in (cases.texts.items, cases.texts.outputs):
+            pairs = [(own[-1], end) for own, end in zip(texts, ends, strict=True) if own[-1]]
             remarks[f"{SENTENCES}: times"] += sum(len(times) for times, _ in pairs)
             remarks[f"{SENTENCES}: beyond"] += sum(sum(map(e.__lt__, x)) for x, e in pairs)
     return remarks

@@ -107,11 +107,11 @@ def text_remarks(cases: ChapterCases) -> Counter[str]:
     """Count texts that can be scored."""
     if cases.texts is None:
         return Counter()
-    title_lists = [titles for titles in cases.texts.reference_titles if titles is not None]
+    title_lists = [titles for titles in cases.texts.references if titles is not None]
     foreign = sum(not_latin(" ".join(text for text, _ in titles)) for titles in title_lists)
-    both = zip(cases.texts.said, cases.texts.transcripts, strict=True)
-    said = [text for own, text in both if own is not None and text is not None]
-    timed = [starts for starts in cases.texts.sentences if starts is not None]
+    both = zip(cases.texts.outputs, cases.texts.items, strict=True)
+    said = [text for (_, own, _), (text, _) in both if own is not None and text is not None]
+    timed = [starts for _, starts in cases.texts.items if starts is not None]
     return Counter(
         {
             "titles": len(title_lists),
@@ -379,15 +379,13 @@ def parse_samples(
     records = ((unset_to_empty(sample.meta), {"duration": sample.duration}) for sample in samples)
     sounds = reversed(list(zip(items, samples, strict=True)))  # the first of a repeated id counts
     audio = {item: sample.audio for item, sample in sounds if sample.audio is not UNSET}
-    remarks = time_remarks(cases, references=False) + time_remarks(cases, references=True)
-    remarks += text_remarks(cases) + nulls + level_remarks(output.levels for output in outputs)
-    remarks += Counter(loose=sum(output.loose for output in outputs)) + alignment_remarks(outputs)
+    remarks = reader.remarks(cases, outputs, references=False) + nulls
     return ParsedBatch(
         cases,
         np.array(lines, np.int64),
         hash_names(items),
         findings,
-        +remarks,
+        remarks + time_remarks(cases, references=True),
         labels=GroupLabels.of(by, records),
         audio=audio,
     )
@@ -588,10 +586,8 @@ class ChapterReader(TaskReader):
         assert isinstance(cases, ChapterCases)
         texts = ChapterTexts.of(
             [output.texts for output in outputs],
-            [None] * len(cases.reference) if cases.texts is None else cases.texts.reference_titles,
-            [(None, None)] * len(cases)
-            if cases.texts is None
-            else list(zip(cases.texts.transcripts, cases.texts.sentences, strict=True)),
+            [None] * len(cases.reference) if cases.texts is None else cases.texts.references,
+            [(None, None)] * len(cases) if cases.texts is None else cases.texts.items,
         )
         boundaries = Ragged.from_rows([output.boundaries for output in outputs])
         return replace(cases, systems=systems, output=boundaries, texts=texts)

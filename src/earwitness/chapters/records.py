@@ -114,11 +114,10 @@ Content = TypeVar("Content", bound=ChapterContent)
 
 def content_in_seconds(content: Content, unit: float) -> Content:
     """Return chapters with times in seconds; ``unit`` is the length of theirs."""
-    times = {
-        "boundaries": _moments(content.boundaries, unit),
-        "titles": _titles(content.titles, unit),
-    }
-    return content if unit == 1 else structs.replace(content, **times)
+    if unit == 1:
+        return content
+    boundaries, titles = _moments(content.boundaries, unit), _titles(content.titles, unit)
+    return structs.replace(content, boundaries=boundaries, titles=titles)
 
 
 def sample_in_seconds(sample: ChunksegSample, units: Mapping[str, float]) -> ChunksegSample:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from earwitness.chapters.cases import ChapterCases
+from earwitness.chapters.cases import ChapterCases, Starts
 from earwitness.chapters.matching import TM_RULES, Pair
 from earwitness.chapters.metrics import MEAN_VALUE_COUNT, ChapterMeans, ChapterMetric, Chunks
 from earwitness.core import Alignment, Case, TitlePair, Titles, Value
@@ -84,16 +84,15 @@ class Sentences(ChapterMetric):
     def measure_pairs(self, pairs: ChapterCases) -> Floats:
         """Compute the statistics of `chunks`, with one unit per gap between sentences."""
         texts = pairs.texts
-        starts = [None] * len(pairs) if texts is None else list(texts.sentences)
-        output_starts = [None] * len(pairs) if texts is None else list(texts.own_sentences)
-        if self.of == "output":
-            starts = [None if output_starts[i] is None else starts[i] for i in range(len(pairs))]
-        grid = Ragged.from_rows([sorted(times or ()) for times in starts])
+        sides: list[tuple[Starts | None, Starts | None]] = [(None, None)] * len(pairs)
+        if texts is not None:
+            both = zip(texts.items, texts.outputs, strict=True)
+            sides = [(starts, own) for (_, starts), (_, _, own) in both]
         output, reference = pairs.positive()
         if self.of == "output":
-            output = _moved(
-                output, Ragged.from_rows([sorted(times or ()) for times in output_starts])
-            )
+            sides = [(None if own is None else starts, own) for starts, own in sides]
+            output = _moved(output, Ragged.from_rows([sorted(own or ()) for _, own in sides]))
+        grid = Ragged.from_rows([sorted(starts or ()) for starts, _ in sides])
         own, other = _places(output, grid), _places(reference, grid)
         inside = grid.where(grid.values <= pairs.duration[grid.rows]).lengths
         lost = (own.lengths + other.lengths == 0) & (output.lengths + reference.lengths > 0)
@@ -191,10 +190,10 @@ class TitleMetric(ChapterMeans):
         table = np.full((len(pairs), 8), np.nan)
         if pairs.texts is None:
             return table
-        sides = zip(pairs.texts.titles, pairs.texts.reference_titles, pairs.duration, strict=True)
+        sides = zip(pairs.texts.outputs, pairs.texts.references, pairs.duration, strict=True)
         plans = [
             None if reference is None else _Plan.of(self, output or (), reference, float(duration))
-            for output, reference, duration in sides
+            for (output, _, _), reference, duration in sides
         ]
         scores = self.score_texts([text for plan in plans if plan for text in plan.texts])
         done = 0
@@ -422,8 +421,8 @@ class WordErrorRate(ChapterMetric):
         table = np.zeros((len(pairs), 6))
         if pairs.texts is None:
             return table
-        sides = zip(pairs.texts.said, pairs.texts.transcripts, strict=True)
-        for row, (said, transcript) in zip(table, sides, strict=True):
+        sides = zip(table, pairs.texts.outputs, pairs.texts.items, strict=True)
+        for row, (_, said, _), (transcript, _) in sides:
             if said is not None and transcript is not None:
                 counts = word_errors(said, transcript)
                 rate = counts.errors / counts.words if counts.words else 0.0
