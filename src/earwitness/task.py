@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from earwitness.core import Case, Cases, Estimates, ExampleItem, Key, OnError, Progress, Value
 from earwitness.errors import UsageError
-from earwitness.io.records import Findings, RecordType
+from earwitness.io.records import Findings, RecordType, hash_names
 from earwitness.io.schema import Fault, Name, is_name
 from earwitness.io.source import LineBlock
-from earwitness.metric import Metric
+from earwitness.metric import CaseList, Metric
 from earwitness.metric_set import MetricSet
 from earwitness.report.parts import Section
 from earwitness.stats.arrays import Floats
@@ -256,10 +256,16 @@ class TaskReader(ABC):
 
     def baseline(self, name: str, cases: Cases, seed: int) -> list[Any]:
         """Return the outputs of a baseline; raise UsageError if the name is unknown."""
-        del cases, seed
-        known = ", ".join(self.baselines)
-        remedy = f"known: {known}" if known else "this task has no baselines"
-        raise UsageError(f'unknown baseline "{name}" — {remedy}')
+        if name not in self.baselines:
+            known = ", ".join(self.baselines)
+            remedy = f"known: {known}" if known else "this task has no baselines"
+            raise UsageError(f'unknown baseline "{name}" — {remedy}')
+        pairs = zip(cases, hash_names(list(cases.items)).tolist(), strict=True)
+        return [self.draw_baseline(name, case, [seed, hash_]) for case, hash_ in pairs]
+
+    def draw_baseline(self, name: str, case: Case, seeds: list[int]) -> Any:
+        """Return the output of a baseline for a case."""
+        raise NotImplementedError
 
     @property
     @abstractmethod
@@ -297,9 +303,13 @@ class TaskReader(ABC):
     def of_references(self, records: Sequence[Any], resolved: Sequence[list[Any]]) -> Cases:
         """Return cases with these references, empty outputs and no system."""
 
-    @abstractmethod
     def join(self, cases: Cases, systems: list[str], outputs: Sequence[Any]) -> Cases:
-        """Return the same cases with the outputs of systems."""
+        """Return the same cases with the outputs of systems; these are first in parsed outputs."""
+        rows = zip(cases, systems, outputs, strict=True)
+        return CaseList(
+            Case(Key(case.key.item, system), case.item, output[0], case.references)
+            for case, system, output in rows
+        )
 
     def samples(
         self, block: LineBlock, system: str, on_error: OnError, by: tuple[Slicing, ...]

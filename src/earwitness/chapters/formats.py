@@ -54,12 +54,20 @@ def _load(text: str) -> tuple[Any, list[Flaw]]:
     return document, []
 
 
+def _load_list(text: str, key: str) -> tuple[dict[str, Any], list[Any], list[Flaw]]:
+    """Return the fields of a JSON document, and a list that it must have, or the flaws."""
+    document, flaws = _load(text)
+    fields = document if isinstance(document, dict) else {}
+    if isinstance(fields.get(key), list):
+        return fields, fields[key], []
+    return fields, [], flaws or [Flaw(1, f'no list "{key}" found')]
+
+
 def parse_podcast(text: str) -> Transcript:
     """Parse Podcasting 2.0 chapters (JSON); chapters not in the table of contents are loose."""
-    document, flaws = _load(text)
-    chapters = document.get("chapters") if isinstance(document, dict) else None
-    if not isinstance(chapters, list):
-        return Transcript((), tuple(flaws or [Flaw(1, 'no list "chapters" found')]))
+    _, chapters, flaws = _load_list(text, "chapters")
+    if flaws:
+        return Transcript((), tuple(flaws))
     sections, flaws = _chapter_sections(chapters, "startTime")
     kept = [section for section, chapter in sections if chapter.get("toc") is not False]
     return Transcript(tuple(kept), tuple(flaws), len(sections) - len(kept))
@@ -67,15 +75,11 @@ def parse_podcast(text: str) -> Transcript:
 
 def parse_ytdlp(text: str) -> Transcript:
     """Parse an ``info.json`` of yt-dlp, in which ``chapters`` may be null, with its duration."""
-    document, flaws = _load(text)
-    if flaws:
+    fields, chapters, flaws = _load_list(text, "chapters")
+    is_known = "chapters" in fields or "extractor" in fields
+    if flaws and not (is_known and fields.get("chapters") is None):
         return Transcript((), tuple(flaws))
-    fields = document if isinstance(document, dict) else {}
-    chapters = fields.get("chapters")
-    is_absent = chapters is None and ("chapters" in fields or "extractor" in fields)
-    if not isinstance(chapters, list) and not is_absent:
-        return Transcript((), (Flaw(1, 'no list "chapters" found'),))
-    sections, flaws = _chapter_sections(chapters or [], "start_time")
+    sections, flaws = _chapter_sections(chapters, "start_time")
     return _by_time(
         [section for section, _ in sections], flaws, _finite_number(fields.get("duration"))
     )
@@ -99,10 +103,9 @@ def _chapter_sections(
 
 def parse_jams(text: str, tier: str = "") -> Transcript:
     """Parse a segment annotation of a JAMS file; ``tier`` is its namespace or number."""
-    document, flaws = _load(text)
-    annotations = document.get("annotations") if isinstance(document, dict) else None
-    if not isinstance(annotations, list):
-        return Transcript((), tuple(flaws or [Flaw(1, 'no list "annotations" found')]))
+    document, annotations, flaws = _load_list(text, "annotations")
+    if flaws:
+        return Transcript((), tuple(flaws))
     named = {
         number: str(annotation.get("namespace"))
         for number, annotation in enumerate(annotations, 1)

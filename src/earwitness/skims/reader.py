@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from earwitness.core import Case, Cases, Item, Key, Progress, label_progress, no_progress
 from earwitness.errors import EarwitnessError, InputError, UsageError, nearest
-from earwitness.io.records import hash_names, unset_to_empty
+from earwitness.io.records import unset_to_empty
 from earwitness.io.schema import MAX_DURATION_SECONDS, Fault, show
 from earwitness.io.source import RecordSource, is_present
 from earwitness.io.tables import read_table
@@ -545,13 +545,6 @@ class SkimReader(TaskReader):
             for record, (reference,) in zip(records, resolved, strict=True)
         )
 
-    def join(self, cases: Cases, systems: list[str], outputs: Sequence[ParsedSkim]) -> CaseList:
-        rows = zip(cases, systems, outputs, strict=True)
-        return CaseList(
-            Case(Key(case.key.item, system), case.item, output.skim, case.references)
-            for case, system, output in rows
-        )
-
     def details(self, records: Sequence[SkimOutputLine]) -> list[Dial | None]:
         """Return method and z of each output."""
         return [read_dial(record) for record in records]
@@ -587,17 +580,8 @@ class SkimReader(TaskReader):
             else:
                 yield remark
 
-    def baseline(self, name: str, cases: Cases, seed: int) -> list[ParsedSkim]:
-        """Return a baseline with twelve picks per item, as published."""
-        if name not in self.baselines:
-            return list(super().baseline(name, cases, seed))
-        hashes = hash_names(list(cases.items)).tolist()
-        return [
-            self._draw_baseline(name, case, [seed, item_hash])
-            for case, item_hash in zip(cases, hashes, strict=True)
-        ]
-
-    def _draw_baseline(self, name: str, case: Case, seeds: list[int]) -> ParsedSkim:
+    def draw_baseline(self, name: str, case: Case, seeds: list[int]) -> ParsedSkim:
+        """Return a baseline with twelve picks, as published."""
         day = embed_day(case.references[0], self.embedder, self.block)
         seed = int(np.random.SeedSequence(seeds).generate_state(1)[0])
         rows = BASELINES[name](day, SkimPlan(block=day.seconds, overlap=0.0, seed=seed))

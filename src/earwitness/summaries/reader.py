@@ -13,7 +13,6 @@ from msgspec import UNSET
 
 from earwitness.core import Alignment, Case, Cases, ExampleItem, Item, Key, Summary
 from earwitness.errors import UsageError
-from earwitness.io.records import hash_names
 from earwitness.io.schema import Fault, is_name, show
 from earwitness.metric import CaseList, Metric
 from earwitness.metric_set import MetricSet
@@ -361,13 +360,6 @@ class SummaryReader(TaskReader):
             for record, (item, *people) in pairs
         )
 
-    def join(self, cases: Cases, systems: list[str], outputs: Sequence[ParsedSummary]) -> CaseList:
-        rows = zip(cases, systems, outputs, strict=True)
-        return CaseList(
-            Case(Key(case.key.item, system), case.item, output.summary, case.references)
-            for case, system, output in rows
-        )
-
     def fields(self, case: Cases, row: int) -> dict[str, Any]:
         item: Item = case[row].item
         item_fields = {} if np.isnan(item.duration) else {"duration": item.duration}
@@ -419,23 +411,19 @@ class SummaryReader(TaskReader):
 
     def baseline(self, name: str, cases: Cases, seed: int) -> list[ParsedSummary]:
         """Return the first words, or random words, as many as people keep on average."""
-        if name not in self.baselines:
-            return super().baseline(name, cases, seed)
         silent = [case.key.item for case in cases if not case.item.words]
-        if silent:
+        if silent and name in self.baselines:
             message = f"baseline {name}: {len(silent):,} items have no transcript"
             raise UsageError(f"{message} — add words or a transcript: {silent[0]} …")
-        hashes = hash_names(list(cases.items)).tolist()
-        return [_baseline(name, case, [seed, h]) for case, h in zip(cases, hashes, strict=True)]
+        return super().baseline(name, cases, seed)
 
-
-def _baseline(name: str, case: Case, seed: list[int]) -> ParsedSummary:
-    words = case.item.words
-    size = round(sum(len(one.words) for one in case.references) / len(case.references))
-    size = min(max(size, 1), len(words))
-    positions = list(range(1, size + 1))
-    if name == "random":
-        drawn = np.random.default_rng(seed).choice(len(words), size, replace=False)
-        positions = sorted((drawn + 1).tolist())
-    kept = tuple(words[position - 1] for position in positions)
-    return ParsedSummary(Summary(" ".join(kept), kept, tuple(positions)))
+    def draw_baseline(self, name: str, case: Case, seeds: list[int]) -> ParsedSummary:
+        words = case.item.words
+        size = round(sum(len(one.words) for one in case.references) / len(case.references))
+        size = min(max(size, 1), len(words))
+        positions = list(range(1, size + 1))
+        if name == "random":
+            drawn = np.random.default_rng(seeds).choice(len(words), size, replace=False)
+            positions = sorted((drawn + 1).tolist())
+        kept = tuple(words[position - 1] for position in positions)
+        return ParsedSummary(Summary(" ".join(kept), kept, tuple(positions)))

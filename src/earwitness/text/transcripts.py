@@ -512,35 +512,34 @@ class _GridReader:
         return tiers, end
 
     def _part(self, kind: str) -> GridPart:
-        token = self._next()
-        if not isinstance(token.value, float):
-            raise _GridError(token.line, f'must be a number, got "{token.value[:40]}"')
-        end = self._number() if kind == "IntervalTier" else token.value
-        return GridPart(join_lines(self._text()), token.value, end, token.line)
+        start, line = self._number(), self._line
+        end = self._number() if kind == "IntervalTier" else start
+        return GridPart(join_lines(self._text()), start, end, line)
 
-    def _next(self) -> _GridToken:
+    def _next(self) -> float | str:
         token = next(self._tokens, None)
         if token is None:
             raise _GridError(self._last_line, "ends too early")
-        return self._next() if token.value == "<exists>" else token
+        self._line = token.line
+        return self._next() if token.value == "<exists>" else token.value
 
-    def _number(self) -> float:
-        token = self._next()
-        if not isinstance(token.value, float):
-            raise _GridError(token.line, f'must be a number, got "{token.value[:40]}"')
-        return token.value
+    def _number(self, noun: str = "a number") -> float:
+        value = self._next()
+        if not isinstance(value, float):
+            raise _GridError(self._line, f'must be {noun}, got "{value[:40]}"')
+        return value
 
     def _count(self) -> int:
-        token = self._next()
-        if not isinstance(token.value, float) or not token.value.is_integer():
-            raise _GridError(token.line, f'must be a count, got "{token.value}"')
-        return int(token.value)
+        number = self._number("a count")
+        if not number.is_integer():
+            raise _GridError(self._line, f'must be a count, got "{number}"')
+        return int(number)
 
     def _text(self) -> str:
-        token = self._next()
-        if not isinstance(token.value, str):
-            raise _GridError(token.line, f"must be text, got {token.value:g}")
-        return token.value
+        value = self._next()
+        if not isinstance(value, str):
+            raise _GridError(self._line, f"must be text, got {value:g}")
+        return value
 
 
 def _grid_tokens(text: str) -> Iterator[_GridToken]:
