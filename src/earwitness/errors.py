@@ -158,6 +158,14 @@ class InputError(EarwitnessError, ValueError):
         return "\n".join(lines)
 
 
+def refuse_problems(
+    problems: Sequence[Problem], done: str = "scored", count: int | None = None
+) -> None:
+    """Raise InputError if there are problems; ``count`` is the number of all of them."""
+    if problems:
+        raise InputError(problems, count, done)
+
+
 def _merge_repeated(problems: Sequence[Problem]) -> dict[Problem, int]:
     """Return the problems to show, and how many more there are like each.
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from earwitness.core import WordNetwork
-from earwitness.errors import EarwitnessWarning, InputError, UsageError, nearest
+from earwitness.errors import EarwitnessWarning, UsageError, nearest, refuse_problems
 from earwitness.io.source import RecordSource
 from earwitness.metric_set import MetricSet
 from earwitness.report.html.page import render_html
@@ -90,8 +90,7 @@ def network(
     other = None if outputs is None else sources(outputs, references)[0]
     _, metrics, reader = set_up(other, source, "sumaccy", parameters | {"tokenise": tokenise})
     parsed, findings = read_references(source, reader, "fail")
-    if findings.count:
-        raise InputError(findings.problems, findings.count, "drawn")
+    refuse_problems(findings.problems, "drawn", findings.count)
     if item not in parsed.rows:
         raise UsageError(f'no item "{item}" in the references — {nearest(item, parsed.rows)}')
     signature = f"{metrics.signature}{reader.signature}"
@@ -115,8 +114,7 @@ def _picture(
     cases = {"": case}
     for block in outputs.blocks() if outputs is not None else ():
         parsed = parse_outputs(block, references, "fail")
-        if parsed.findings.count:
-            raise InputError(parsed.findings.problems, parsed.findings.count, "drawn")
+        refuse_problems(parsed.findings.problems, "drawn", parsed.findings.count)
         remarks.update(parsed.remarks)
         for other in parsed.cases:
             if other.key.item == item and other.key.system in cases:

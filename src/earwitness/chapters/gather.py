@@ -24,6 +24,7 @@ from earwitness.errors import (
     UsageError,
     file_problem,
     nearest,
+    refuse_problems,
 )
 from earwitness.io.schema import MAX_DURATION_SECONDS, is_name
 from earwitness.io.tables import TABLE_ERRORS, open_csv
@@ -316,8 +317,7 @@ def gather(
     if spoken is not None:
         _add_said(records, said_in(_listed(spoken), problems), problems)
     _check_words(records if recognised else [], problems)
-    if problems:
-        raise InputError(problems, done="gathered")
+    refuse_problems(problems, "gathered")
     if +marks:
         parts = [f"{what} ({count:,})" for what, count in (+marks).items()]
         message = f"{' and '.join(parts)} are ignored"

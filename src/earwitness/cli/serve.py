@@ -25,7 +25,7 @@ from earwitness.cli.output import (
     text_option,
     warnings_as_notes,
 )
-from earwitness.errors import InputError, printable
+from earwitness.errors import printable, refuse_problems
 from earwitness.store.records import ParticipationState
 from earwitness.store.store import Store
 from earwitness.studies.admin import (
@@ -158,8 +158,7 @@ def _check_study(study: Path, *, audio: bool) -> tuple[Design, list[str]]:
     """Return the design of a study and warnings; refuse a study that study check refuses."""
     design = study_design(read_study(study))
     checks = check_pages(design, study)
-    if checks.problems:
-        raise InputError(checks.problems, done="served")
+    refuse_problems(checks.problems, "served")
     if audio:
         with progress_bar(unit="files") as progress:
             check_audio(design.study, study.parent, progress=progress)

@@ -46,6 +46,7 @@ from earwitness.errors import (
     UsageError,
     file_problem,
     nearest,
+    refuse_problems,
 )
 from earwitness.speech import ALIGNERS
 from earwitness.text.timed_transcripts import (
@@ -290,8 +291,7 @@ def read_text(path: Path, preset: str | None = None, recording: str = "") -> str
             text = "\n".join(segment.text for segment in chosen.segments)
     if not problems and not text.split():
         problems.append(file_problem(path, "has no words"))
-    if problems:
-        raise InputError(problems, done="aligned")
+    refuse_problems(problems, "aligned")
     return text
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from earwitness.errors import InputError, Problem, whole_characters
+from earwitness.errors import InputError, Problem, refuse_problems, whole_characters
 from earwitness.io.schema import MAX_NUMBER_DIGITS, Fault
 
 MAX_VALUES = 200_000  # largest number of values of a file
@@ -115,8 +115,7 @@ def read_yaml(path: Path) -> YamlDocument:
         raise _unreadable_error(path, f"not YAML: {error}") from error
     if node is None:
         raise _unreadable_error(path, "is empty")
-    if document.problems:
-        raise InputError(document.problems, done="done")
+    refuse_problems(document.problems, "done")
     return document
 
 

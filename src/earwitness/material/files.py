@@ -10,7 +10,14 @@ from string import Formatter
 from typing import NamedTuple
 from unicodedata import normalize
 
-from earwitness.errors import InputError, Problem, UsageError, file_problem, nearest
+from earwitness.errors import (
+    InputError,
+    Problem,
+    UsageError,
+    file_problem,
+    nearest,
+    refuse_problems,
+)
 from earwitness.io.atomic import real_path
 from earwitness.recordings.recording import SOUND_ENDINGS, natural_sort_key, sound_files
 from earwitness.studies.design.anchors import CONDITION_AND_TALKER
@@ -239,8 +246,7 @@ def _name_outputs(
                 problems.append(file_problem(place.path, message, remedy))
             files.append(ConditionFile(place.system, place.path, target))
         clips.append(ClipConditions(item, tuple(files)))
-    if problems:
-        raise InputError(problems, done="written")
+    refuse_problems(problems, "written")
     return clips
 
 

@@ -42,11 +42,11 @@ from earwitness.core import Progress, StrPath, no_progress
 from earwitness.engines.local import choose_map
 from earwitness.errors import (
     EarwitnessError,
-    InputError,
     Problem,
     UsageError,
     file_problem,
     nearest,
+    refuse_problems,
 )
 from earwitness.io.atomic import AtomicFolder
 from earwitness.io.tables import records_csv
@@ -360,8 +360,7 @@ def _name_clips(
         for clip in named
         if counts[clip.name.casefold()] > 1
     ]
-    if problems:
-        raise InputError(problems, done="written")
+    refuse_problems(problems, "written")
     if not named:
         raise UsageError("no audio files found — give audio files, or folders that contain them")
     return named
@@ -401,8 +400,7 @@ def _inspect_clips(
             recorded = _read_noise(Path(settings.noise), next(iter(rates), 0))
         except EarwitnessError as error:
             problems.append(file_problem(settings.noise, error))
-    if problems:
-        raise InputError(problems, done="written")
+    refuse_problems(problems, "written")
     return inspected, recorded
 
 

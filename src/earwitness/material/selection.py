@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from earwitness.core import StrPath
-from earwitness.errors import InputError, Problem, UsageError, nearest
+from earwitness.errors import Problem, UsageError, nearest, refuse_problems
 from earwitness.io.tables import RowTable, csv_text, delimiter_remedy, read_row_table
 from earwitness.report.parts import Report, Section, Table
 from earwitness.stats.arrays import Floats, Ints
@@ -368,8 +368,7 @@ def audio_select(
     decisions: dict[str, tuple[str, str]] = {}
     if review is not None:
         decisions, problems = read_review(Path(review), names)
-        if problems:
-            raise InputError(problems, done="selected")
+        refuse_problems(problems, "selected")
     open_clips = [name for name in names if name not in decisions]
     if review is None and unreviewed == "fail":
         raise UsageError("no review is given — give --review, or keep all clips: --unreviewed keep")
@@ -418,8 +417,7 @@ def _read_clip_table(path: Path) -> tuple[RowTable, list[str]]:
     if path.suffix == ".jsonl":
         raise UsageError(f"{path}: clips can be selected from CSV only")
     material = read_clips(path, None)
-    if material.problems:
-        raise InputError(material.problems, done="selected")
+    refuse_problems(material.problems, "selected")
     return read_row_table(path), [clip.name for clip in material.clips]
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from earwitness.errors import InputError, Problem, file_problem
+from earwitness.errors import Problem, file_problem, refuse_problems
 from earwitness.io.schema import show
 from earwitness.io.tables import unescape_cell
 from earwitness.recordings.types import Recording
@@ -93,8 +93,7 @@ def read_overlays(
         *(_read_overlay(path, "labels", recording, problems) for path in labels),
         *(_read_overlay(path, "picks", recording, problems) for path in skims),
     ]
-    if problems:
-        raise InputError(problems, done="opened")
+    refuse_problems(problems, "opened")
     return tuple(overlays)
 
 

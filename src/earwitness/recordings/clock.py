@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from typing import NamedTuple
 
-from earwitness.errors import InputError, Problem, UsageError, file_problem
+from earwitness.errors import Problem, UsageError, file_problem, refuse_problems
 
 # --- Start times in file names -------------------------------------------------------------------
 # Autonomous recorders name each file after its start time: AudioMoth ``20250722_063000.WAV`` (with
@@ -225,8 +225,7 @@ def make_clock(
     problems = [_undated_problem(file) for file in undated] or _find_impossible_times(
         files, time_zone
     )
-    if problems:
-        raise InputError(problems, done="read")
+    refuse_problems(problems, "read")
     moments = _resolve_moments(files, time_zone)
     starts = tuple((moment - moments[0]).total_seconds() for moment in moments)
     named_start = _in_local_zone(moments[0], files[0], time_zone)

@@ -15,7 +15,7 @@ from earwitness.audio.decode import facts_of
 from earwitness.audio.files import PYAV_FORMATS, Facts
 from earwitness.audio.read import Break
 from earwitness.core import Progress, no_progress
-from earwitness.errors import InputError, Problem, UsageError, file_problem
+from earwitness.errors import InputError, Problem, UsageError, file_problem, refuse_problems
 from earwitness.io.source import is_present
 from earwitness.recordings.clock import (
     MAX_CLOCK_DRIFT_SECONDS,
@@ -203,8 +203,7 @@ def _common_format(headers: Sequence[FileHeader]) -> tuple[int, int]:
         for path, other in readable
         if other.rate != facts.rate
     ]
-    if problems:
-        raise InputError(problems, done="read")
+    refuse_problems(problems, "read")
     counts = {one.channels for _, one in readable}
     return facts.rate, counts.pop() if len(counts) == 1 else 1
 
@@ -241,8 +240,7 @@ def _lay_out(headers: Sequence[FileHeader], starts: Sequence[float]) -> Recordin
             end = stretches[-1].end
         if header.facts and header.facts.short:
             damages.append(Damage(str(header.path), header.seconds, end, header.facts.note))
-    if problems:
-        raise InputError(problems, done="read")
+    refuse_problems(problems, "read")
     return RecordingLayout(tuple(stretches), tuple(damages), _overlap_notes(cuts))
 
 
@@ -293,8 +291,7 @@ def open_blocks(blocks: Sequence[tuple[Path, float]], *, name: str) -> Recording
         for header in headers
         if not header.seconds
     ]
-    if problems:
-        raise InputError(problems, done="read")
+    refuse_problems(problems, "read")
     rate, channels = _common_format(headers)
     starts = [start for _, start in blocks]
     stretches = []
@@ -306,8 +303,7 @@ def open_blocks(blocks: Sequence[tuple[Path, float]], *, name: str) -> Recording
             problems.append(file_problem(header.path, message, remedy))
         seconds = header.seconds - max(0.0, overlap)
         stretches.append(Stretch(str(header.path), 0.0, start, seconds))
-    if problems:
-        raise InputError(problems, done="read")
+    refuse_problems(problems, "read")
     return Recording(name, tuple(stretches), stretches[-1].end, rate, channels)
 
 

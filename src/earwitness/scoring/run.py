@@ -17,6 +17,7 @@ from earwitness.errors import (
     UsageError,
     file_problem,
     nearest,
+    refuse_problems,
     whole_characters,
 )
 from earwitness.io.records import NULL_REMARK, Findings, KeyIndex, hash_keys, hash_names
@@ -114,8 +115,7 @@ class ScoringRun:
         self._read_references(references)
         assert self.references is not None
         self.remarks[NULL_REMARK] += self.references.remarks[NULL_REMARK]
-        if self.findings.count:
-            raise InputError(self.findings.problems, self.findings.count)
+        refuse_problems(self.findings.problems, count=self.findings.count)
         for condition in self.references.where.conditions:
             remedy = nearest(condition.field, self.references.filtered.field_names)
             raise UsageError(f'where: no item has a field "{condition.field}" — {remedy}')
@@ -226,8 +226,7 @@ class ScoringRun:
                 self._collect(measured, [name], np.zeros(len(missing), np.int64))
 
     def _refuse(self, source: str) -> None:
-        if self.findings.count:
-            raise InputError(self.findings.problems, self.findings.count)
+        refuse_problems(self.findings.problems, count=self.findings.count)
         check_filter(self.settings.where, self._filtered_items, self.filtered)
         if not self.cases:
             skipped = len(self.findings.skipped)

@@ -16,7 +16,14 @@ import numpy as np
 from earwitness.audio.encode import encode
 from earwitness.core import Estimate, Map, Progress, no_progress
 from earwitness.engines.local import in_process
-from earwitness.errors import EarwitnessError, InputError, Problem, UsageError, file_problem
+from earwitness.errors import (
+    EarwitnessError,
+    InputError,
+    Problem,
+    UsageError,
+    file_problem,
+    refuse_problems,
+)
 from earwitness.io.atomic import real_path
 from earwitness.models.base import block_places
 from earwitness.models.blocks import read_recording_blocks
@@ -249,8 +256,7 @@ class _Run:
                     recordings += self.open_path(path)
             except InputError as error:
                 problems += error.problems
-        if problems:
-            raise InputError(problems, done="read")
+        refuse_problems(problems, "read")
         refuse_recordings(self.output, recordings, self.options)
         usable = []
         for recording in recordings:

@@ -22,6 +22,7 @@ from earwitness.errors import (
     UsageError,
     file_problem,
     nearest,
+    refuse_problems,
 )
 from earwitness.io.schema import (
     Fault,
@@ -101,8 +102,7 @@ def read_clip_sources(folder: Path) -> dict[str, SoundSource]:
         raise UsageError(f"{folder}: has no subfolders — create one subfolder per source")
     problems: list[Problem] = []
     sources = {place.name: _read_source(place, problems) for place in folders}
-    if problems:
-        raise InputError(problems, done="made")
+    refuse_problems(problems, "made")
     return sources
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.core import StrPath
-from earwitness.errors import SHOWN_PROBLEMS, InputError, Problem
+from earwitness.errors import SHOWN_PROBLEMS, Problem, refuse_problems
 
 SENTENCE_START, SENTENCE_END, UNKNOWN = "<s>", "</s>", "<unk>"
 NO_PROBABILITY_LOG10 = -99.0  # of the start of a sentence, which is never predicted
@@ -544,12 +544,10 @@ class _ArpaReader:
     def finish(self) -> NGramModel:
         """Return the model; raise InputError if there are problems."""
         self._check_counts()
-        if self.problems:
-            raise InputError(self.problems, self.problem_count, done="read")
+        refuse_problems(self.problems, "read", self.problem_count)
         packed = _pack_columns(self.words, [section.columns() for section in self.sections])
         self._check_repeated(packed)
-        if self.problems:
-            raise InputError(self.problems, self.problem_count, done="read")
+        refuse_problems(self.problems, "read", self.problem_count)
         logs = PackedValues(packed, tuple(level.logs for level in packed.levels))
         backoffs = PackedValues(packed, tuple(level.backoffs for level in packed.levels))
         return NGramModel(len(packed.levels), logs, backoffs)

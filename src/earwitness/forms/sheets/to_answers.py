@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.core import WORKBOOK_META_KEY, Answer, StrPath
-from earwitness.errors import BadAnswer, InputError, Problem, UsageError, nearest
+from earwitness.errors import BadAnswer, Problem, UsageError, nearest, refuse_problems
 from earwitness.forms.sheets.layout import (
     PAGE_PREFIX,
     STUDY_PREFIX,
@@ -93,8 +93,7 @@ def study_enter(
     design, problems, notes = plane_design(study), list[Problem](), list[str]()
     rows = [row for file in files for row in read_sheet_rows(Path(file), problems, notes)]
     entered = _Matching(design, problems, notes).match(rows)
-    if problems:
-        raise InputError(problems, done=IMPORT_DONE_WORD)
+    refuse_problems(problems, IMPORT_DONE_WORD)
     if db is None:
         return entered
     from earwitness.studies.admin import has_store, open_store

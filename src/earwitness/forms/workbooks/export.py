@@ -14,7 +14,7 @@ from itertools import combinations
 from pathlib import Path, PurePosixPath
 
 from earwitness.core import StrPath
-from earwitness.errors import InputError, Problem, UsageError, install_command
+from earwitness.errors import InputError, Problem, UsageError, install_command, refuse_problems
 from earwitness.forms.workbooks import DEFAULT_CLIPS_FOLDER, DEFAULT_FILE_PATTERN
 from earwitness.forms.workbooks.layout import caption_hash
 from earwitness.forms.workbooks.write import (
@@ -173,8 +173,7 @@ def check_captions(design: Design) -> None:
         for first, second in combinations(systems, 2)
         if _caption_hash(design.study, item, first) == _caption_hash(design.study, item, second)
     ]
-    if problems:
-        raise InputError(list(dict.fromkeys(problems)), done="written")
+    refuse_problems(list(dict.fromkeys(problems)), "written")
 
 
 def _caption_hash(study: Study, item: str, system: str) -> str:

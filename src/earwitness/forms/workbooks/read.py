@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from earwitness.core import Input, StrPath, group_values
-from earwitness.errors import InputError, Problem, file_problem, whole_characters
+from earwitness.errors import InputError, Problem, file_problem, refuse_problems, whole_characters
 from earwitness.forms.workbooks.layout import (
     OffScaleFault,
     SheetBlock,
@@ -437,8 +437,7 @@ def read_workbook(
         reading.problems.append(Problem(name, 0, "rater", message, "rename the file"))
     if any(row.dataset for row in kept):
         reading.problems += reading.doubts
-    if reading.problems:
-        raise InputError([*dict.fromkeys(reading.problems)], done=IMPORT_DONE_WORD)
+    refuse_problems([*dict.fromkeys(reading.problems)], IMPORT_DONE_WORD)
     findings = (
         *(Finding("passed", CellLocation(name, "", ""), remark) for remark in book.remarks),
         *dict.fromkeys(reading.findings),

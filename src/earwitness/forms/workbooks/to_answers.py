@@ -23,6 +23,7 @@ from earwitness.errors import (
     UsageError,
     file_problem,
     nearest,
+    refuse_problems,
     whole_characters,
 )
 from earwitness.forms.workbooks.export import rubric_kind, study_rubric
@@ -462,8 +463,7 @@ class _Decide:
             id = _answer_id(page, "" if last is None else last.id)
             supersedes = "" if counted is None else counted.id
             changes.append(AnswerChange(page.answer, id, supersedes, page.meta))
-        if problems:
-            raise InputError(problems, done=IMPORT_DONE_WORD)
+        refuse_problems(problems, IMPORT_DONE_WORD)
         return changes
 
     def _withdrawn_problems(self, held: AnswerHistory) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from earwitness.core import Progress, StrPath, no_progress
-from earwitness.errors import InputError, Problem, UsageError
+from earwitness.errors import InputError, Problem, UsageError, refuse_problems
 from earwitness.io.source import RecordSource
 from earwitness.summaries.methods.grammar import Grammar
 from earwitness.summaries.methods.grammar_estimation import estimate_grammar
@@ -75,8 +75,7 @@ def train_grammar(
             problems += error.problems
         read = source.read()
         inputs.append({"name": Path(read.name).name, "sha256": read.sha256})
-    if problems:
-        raise InputError(problems, done="estimated")
+    refuse_problems(problems, "estimated")
     if not inputs:
         raise UsageError("no files to estimate a grammar from — give text files or treebanks")
     counted = count_treebank(trees) if has_treebank else None
@@ -111,8 +110,7 @@ def read_sentences(source: RecordSource) -> list[str]:
             except UnicodeDecodeError:
                 remedy = "save the file as UTF-8"
                 problems.append(Problem(source.name, number, "", "is not UTF-8", remedy))
-    if problems:
-        raise InputError(problems, done="estimated")
+    refuse_problems(problems, "estimated")
     lines = [line for line in lines if not line.startswith("#")]
     filled = [line for line in lines if line.strip()]
     share = sum(is_ended(line.rstrip()) for line in filled) / max(len(filled), 1)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from earwitness.core import load_json
-from earwitness.errors import InputError, Problem, UsageError, file_problem
+from earwitness.errors import InputError, Problem, UsageError, file_problem, refuse_problems
 from earwitness.io.schema import Fault
 from earwitness.io.source import RecordSource
 from earwitness.recordings.recording import SOUND_ENDINGS
@@ -112,8 +112,7 @@ def read_speech(
     found = [transcript_speech(one, tokenize, cues=form in CUE_FORMATS) for one in transcripts]
     if not problems and not any(one.utterances for one in found):
         problems.append(file_problem(path, "has no words"))
-    if problems:
-        raise InputError(problems, done="summarized")
+    refuse_problems(problems, "summarized")
     return found
 
 
@@ -320,8 +319,7 @@ def _read_items(path: Path, tokenize: str, where: Filter) -> SpeechInput:
         message = f"{sum(recognized):,} of {len(recognized):,} items have recognized words"
         remedy = "give them for all items or for none"
         problems.append(Problem(source.name, 0, "recognized", message, remedy))
-    if problems:
-        raise InputError(problems, done="summarized")
+    refuse_problems(problems, "summarized")
     return SpeechInput(source.stem, tuple(utterances), recognized[0], separate=True)
 
 

@@ -39,7 +39,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from earwitness.core import StrPath
-from earwitness.errors import InputError, Problem, UsageError, file_problem
+from earwitness.errors import Problem, UsageError, file_problem, refuse_problems
 from earwitness.io.source import RecordSource
 from earwitness.summaries.methods.compaction import Floats
 from earwitness.summaries.methods.grammar import UNKNOWN_WORD, Grammar
@@ -217,8 +217,7 @@ def read_conllu(path: StrPath | RecordSource) -> list[DependencyTree]:
             trees.append(tree)
     if not trees and not problems:
         problems.append(file_problem(source.name, "has no sentences", "give a CoNLL-U file"))
-    if problems:
-        raise InputError(problems, done="estimated")
+    refuse_problems(problems, "estimated")
     return trees
 
 

@@ -20,7 +20,13 @@ import numpy as np
 from msgspec import UNSET
 
 from earwitness.core import Case, Estimate, Progress, StrPath, Summary, load_json, no_progress
-from earwitness.errors import InputError, Problem, UsageError, file_problem, nearest
+from earwitness.errors import (
+    Problem,
+    UsageError,
+    file_problem,
+    nearest,
+    refuse_problems,
+)
 from earwitness.io.atomic import AtomicFile
 from earwitness.io.records import hash_names
 from earwitness.io.schema import Fault
@@ -109,8 +115,7 @@ def read_references(
         message = f"{number:,} of {len(cases):,} items have recognized words"
         remedy = "give them for all items or for none"
         problems.append(Problem(source.name, 0, "recognized", message, remedy))
-    if problems:
-        raise InputError(problems, done="summarized")
+    refuse_problems(problems, "summarized")
     return tuple(utterances), tuple(cases)
 
 
