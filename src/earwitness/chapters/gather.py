@@ -103,8 +103,7 @@ def transcripts_in(path: Path, problems: list[Problem]) -> list[TimedTranscript]
     elif path.suffix.lower() == CTM_SUFFIX:
         form = "ctm"
     found, flaws = parse_timed_transcripts(text, form, _item_name(path), beside or "")
-    for flaw in flaws:
-        problems.append(Problem(str(path), flaw.line, "", flaw.message, flaw.remedy))
+    problems += [flaw.problem(path) for flaw in flaws]
     return found
 
 
@@ -442,11 +441,10 @@ def _gathered(
     if preset == "rttm":
         recordings, flaws = parse_rttm_recordings(normalise_lines(text))
         if len(recordings) > 1:
-            problems += [Problem(str(path), f.line, "", f.message, f.remedy) for f in flaws]
+            problems += [flaw.problem(path) for flaw in flaws]
             return [GatheredFile(path, name, _chapters(own)) for name, own in recordings.items()]
     transcript = read(text, preset, options)
-    for flaw in transcript.flaws:
-        problems.append(Problem(str(path), flaw.line, "", flaw.message, flaw.remedy))
+    problems += [flaw.problem(path) for flaw in transcript.flaws]
     content: dict[str, Any] = {"transcript": text, "preset": preset}
     if PRESETS[preset].kind == "annotation":
         content = _chapters(transcript)

@@ -279,7 +279,7 @@ def read_text(path: Path, preset: str | None = None, recording: str = "") -> str
     text = normalise_lines(text_of(path, problems) or "")
     if preset is not None:
         transcript = read(text, preset, PresetOptions())
-        problems += [Problem(str(path), f.line, "", f.message, f.remedy) for f in transcript.flaws]
+        problems += [flaw.problem(path) for flaw in transcript.flaws]
         text = "\n\n".join(section.text for section in transcript.sections)
     elif text and _is_transcript(path, text):
         found = {one.recording: one for one in transcripts_in(path, problems)}

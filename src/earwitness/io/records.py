@@ -139,10 +139,7 @@ class RecordType(Generic[Record]):
                 del container[last]
             except STEP_ERRORS:  # a name that is empty, shortened, or has dots or brackets
                 return None
-        try:
-            return self._decode(msgspec.json.encode(cleaned))
-        except DECODE_ERRORS:
-            return None
+        return self._decode_value(cleaned)
 
     def without_output(
         self, value: dict[str, Any], faults: list[Fault], empty: Any
@@ -151,16 +148,17 @@ class RecordType(Generic[Record]):
         inside = (f"{self._output}.", f"{self._output}[")
         if not all(f.field == self._output or f.field.startswith(inside) for f in faults):
             return None
-        try:
-            return self._decode(msgspec.json.encode({**value, self._output: empty}))
-        except DECODE_ERRORS:
-            return None
+        return self._decode_value({**value, self._output: empty})
 
     def without_entries(self, value: dict[str, Any], name: str, places: set[int]) -> Record | None:
         """Return the record without some entries of a list, if it has no other fault; else None."""
         kept = [entry for place, entry in enumerate(value[name]) if place not in places]
+        return self._decode_value({**value, name: kept})
+
+    def _decode_value(self, value: Any) -> Record | None:
+        """Return the record of a JSON value, or None if it is invalid."""
         try:
-            return self._decode(msgspec.json.encode({**value, name: kept}))
+            return self._decode(msgspec.json.encode(value))
         except DECODE_ERRORS:
             return None
 

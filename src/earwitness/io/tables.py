@@ -22,7 +22,7 @@ from earwitness.core import Input
 from earwitness.errors import SHOWN_PROBLEMS, InputError, Problem, file_problem
 from earwitness.io.records import DECODE_ERRORS, JSON_ARRAY_MESSAGE
 from earwitness.io.schema import MAX_INTEGER_NAME, BadLine, Fault, load_json_line, show
-from earwitness.io.source import RecordSource
+from earwitness.io.source import UTF8_BOM, RecordSource
 
 # --- Tables and their faults ---------------------------------------------------------------------
 # A cell is text, as in CSV; an empty cell is a missing value. Faults are kept with their line
@@ -576,7 +576,8 @@ def read_row_table(path: Path, remedy: str = "", *, delimiter: str | None = ",")
     table = RowTable()
     try:
         if path.suffix == ".jsonl":
-            table.rows = list(_read_objects(path, table.problems))
+            wrong = TableFaults(str(path))
+            table.rows, table.problems = list(_read_objects(path, wrong)), wrong.problems
         else:
             if delimiter is None:
                 head = path.read_bytes().partition(b"\n")[0]
@@ -604,18 +605,9 @@ def _drop_index(table: RowTable) -> None:
             ]
 
 
-def _read_objects(path: Path, problems: list[Problem]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield objects with their line numbers; faults of other lines are added to ``problems``."""
-    for number, line in enumerate(path.read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = load_json_line(line)
-        except BadLine as bad:
-            problems.append(Problem(str(path), number, *bad.fault))
-            continue
+def _read_objects(path: Path, wrong: TableFaults) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield objects with their line numbers; faults of other lines are added to ``wrong``."""
+    for number, line in enumerate(path.read_bytes().removeprefix(UTF8_BOM).splitlines(), 1):
+        row = _decode_slowly(line, number, wrong) if line.strip() else None
         if isinstance(row, dict):
             yield number, row
-        else:
-            message = f"must be an object, got {show(row)}"
-            problems.append(Problem(str(path), number, "", message))

@@ -269,7 +269,7 @@ def _parse_rttm(path: Path, text: str, problems: list[Problem]) -> SpeechAnnotat
 def _parse_textgrid(path: Path, text: str, problems: list[Problem]) -> SpeechAnnotation:
     """Parse tiers of words, else of sentences, else all tiers, which are named after speakers."""
     tiers, _, flaws = read_textgrid(text)
-    problems += [Problem(str(path), flaw.line, "", flaw.message, flaw.remedy) for flaw in flaws]
+    problems += [flaw.problem(path) for flaw in flaws]
     others = [tier for tier in tiers if tier.kind not in PHONE_TIERS]
     words = [tier for tier in tiers if tier.kind in WORD_TIERS]
     chosen = words or [tier for tier in tiers if tier.kind in SENTENCE_TIERS] or others

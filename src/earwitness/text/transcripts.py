@@ -11,6 +11,7 @@ from itertools import islice, pairwise
 from math import inf, isfinite
 from typing import NamedTuple
 
+from earwitness.errors import Problem
 from earwitness.text.sentences import SpokenPiece
 from earwitness.text.times import TIME_PATTERN, TimestampFormat
 
@@ -43,6 +44,10 @@ class Flaw(NamedTuple):
     line: int
     message: str
     remedy: str = ""
+
+    def problem(self, path: object) -> Problem:
+        """Return the problem of a file."""
+        return Problem(str(path), self.line, "", self.message, self.remedy)
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ def split_at_blanks(text: str) -> list[str]:
 
 def split_japanese(text: str) -> list[str]:
     """Split Japanese into words with janome (extra ``ja``), without white space."""
-    surfaces = (token.surface.strip() for token in _load_janome().tokenize(text))
-    return [word for word in surfaces if word]
+    return [word for word, _ in tag_japanese(text)]
 
 
 def tag_japanese(text: str) -> list[tuple[str, tuple[str, ...]]]:

@@ -108,7 +108,7 @@ def read_speech(
             raise InputError([file_problem(path, "has no words")], done="summarized")
         return [SpeechInput(path.stem, utterances, notes=_note_unspaced(text, tokenize))]
     transcripts, flaws = parse_timed_transcripts(text, form, path.stem)
-    problems = [Problem(str(path), flaw.line, "", flaw.message, flaw.remedy) for flaw in flaws]
+    problems = [flaw.problem(path) for flaw in flaws]
     found = [transcript_speech(one, tokenize, cues=form in CUE_FORMATS) for one in transcripts]
     if not problems and not any(one.utterances for one in found):
         problems.append(file_problem(path, "has no words"))
