@@ -14,8 +14,7 @@ from msgspec import NODEFAULT, Meta, inspect, to_builtins
 from earwitness.core import load_json
 from earwitness.errors import nearest, whole_characters
 
-# --- Field checks --------------------------------------------------------------------------------
-# Each check yields every fault it finds, with the path of the value inside the record.
+# --- Faults and lines ----------------------------------------------------------------------------
 
 
 UNKNOWN_FIELD = "unknown field"
@@ -105,70 +104,6 @@ class BadLine(Exception):
         self.fault = fault
 
 
-def check_record(
-    fields: Mapping[str, Field],
-    remedy: str = "",
-    misplaced: Mapping[str, str] | None = None,
-    custom_hint: str = CUSTOM_FIELDS_HINT,
-) -> Check:
-    """Return a check for an object with these fields and no others.
-
-    ``remedy`` is for values that are not objects, ``misplaced`` has fields of other objects with
-    the path where they belong, and ``custom_hint`` says where to put custom fields, if anywhere.
-    """
-
-    def check(value: Any, path: str) -> Iterator[Fault]:
-        if not isinstance(value, dict):
-            yield Fault(path, f"must be an object, got {show(value)}", remedy)
-            return
-        for name, field in fields.items():
-            if name not in value:
-                if field.required:
-                    yield Fault(_join(path, name), "missing")
-            else:
-                yield from field.check(value[name], _join(path, name))
-        for name in value:
-            if name not in fields:
-                place = (misplaced or {}).get(name)
-                remedy_text = f"it belongs inside {place}" if place else nearest(name, fields)
-                if not place and custom_hint:
-                    stop = "" if remedy_text.endswith("?") else "."
-                    remedy_text += stop + custom_hint
-                yield Fault(_join(path, _shorten(name)), UNKNOWN_FIELD, remedy_text)
-
-    return check
-
-
-def check_list(inner: Check, *, least: int = 0) -> Check:
-    """Return a check for a list whose elements all pass a check."""
-
-    def check(value: Any, path: str) -> Iterator[Fault]:
-        if not isinstance(value, list):
-            yield Fault(path, f"must be a list, got {show(value)}")
-            return
-        if len(value) < least:
-            yield Fault(path, "must not be empty")
-        for index, element in enumerate(value):
-            yield from inner(element, f"{path}[{index}]")
-
-    return check
-
-
-def check_number(value: Any, path: str) -> Iterator[Fault]:
-    """Check for a finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        remedy = "write seconds" if isinstance(value, str) else ""
-        yield Fault(path, f"must be a number, got {show(value)}", remedy)
-    elif not abs(value) <= sys.float_info.max:
-        yield Fault(path, f"must be finite, got {show(value)}")
-
-
-def check_text(value: Any, path: str) -> Iterator[Fault]:
-    """Check for text."""
-    if not isinstance(value, str):
-        yield Fault(path, f"must be text, got {show(value)}")
-
-
 def is_name(value: Any) -> bool:
     """Whether a value is a valid name."""
     if isinstance(value, str):
@@ -185,28 +120,6 @@ def whole_number(text: str) -> int:
     return int(text) if text.isdecimal() and len(text) <= MAX_NUMBER_DIGITS else -1
 
 
-def check_mapping(value: Any, path: str) -> Iterator[Fault]:
-    """Check for an object."""
-    if not isinstance(value, dict):
-        yield Fault(path, f"must be an object, got {show(value)}")
-
-
-def check_row(
-    parts: Sequence[Field], message: str = "must be a list of two", remedy: str = ""
-) -> Check:
-    """Return a check for a list with one element per part; optional parts at the end may lack."""
-    least = sum(part.required for part in parts)
-
-    def check(value: Any, path: str) -> Iterator[Fault]:
-        if not isinstance(value, list) or not least <= len(value) <= len(parts):
-            yield Fault(path, f"{message}, got {show(value)}", remedy)
-            return
-        for index, (part, field) in enumerate(zip(value, parts, strict=False)):
-            yield from field.check(part, f"{path}[{index}]")
-
-    return check
-
-
 def show(value: Any) -> str:
     """Return a value as JSON, shortened to a readable length."""
     return _shorten(json.dumps(value, ensure_ascii=False, default=str))
@@ -221,6 +134,7 @@ def _join(path: str, name: str) -> str:
 
 
 # --- Checks of structs ---------------------------------------------------------------------------
+# Each check yields every fault it finds, with the path of the value inside the record.
 # A record or a YAML file is described by its struct: names, types and bounds. The ``extra`` of a
 # type's ``Meta`` may have the wording of its faults: ``message`` says what a value must be,
 # ``remedy`` what to do, ``unit`` is the unit of bounds, ``noun`` and ``options`` are the choices.
@@ -315,14 +229,11 @@ def _derive(kind: inspect.Type, wording: Wording, hints: bool) -> Check:
         case inspect.Metadata():
             return _derive(kind.type, {**wording, **(kind.extra or {})}, hints)
         case inspect.StructType(array_like=True):
-            return check_row([_field(field, hints) for field in kind.fields], **wording)
+            return _check_row([_field(field, hints) for field in kind.fields], **wording)
         case inspect.StructType():
-            fields = {field.name: _field(field, hints) for field in kind.fields}
-            if not hints:
-                return check_record(fields, custom_hint="", **wording)
-            return check_record(fields, misplaced=_fields_inside(kind), **wording)
+            return _check_record(kind, hints, **wording)
         case inspect.TupleType() if len(kind.item_types) == 2:
-            return check_row([Field(_derive(item, {}, hints), True) for item in kind.item_types])
+            return _check_row([Field(_derive(item, {}, hints), True) for item in kind.item_types])
         case inspect.ListType():
             return _check_list(kind, wording, _derive(kind.item_type, {}, hints))
         case inspect.DictType():
@@ -368,16 +279,68 @@ def _fields_inside(struct: inspect.StructType) -> dict[str, str]:
     return places
 
 
-def _check_list(kind: inspect.ListType, wording: Wording, item_check: Check) -> Check:
-    """Return a check for a list; a wording replaces the message about its length."""
-    if "message" not in wording:
-        return check_list(item_check, least=kind.min_length or 0)
+def _check_record(kind: inspect.StructType, hints: bool, remedy: str = "") -> Check:
+    """Return a check for an object with these fields and no others.
+
+    ``remedy`` is for values that are not objects.
+    """
+    fields = {field.name: _field(field, hints) for field in kind.fields}
+    misplaced = _fields_inside(kind) if hints else {}
 
     def check(value: Any, path: str) -> Iterator[Fault]:
-        yield from check_list(item_check)(value, path)
-        least, most = kind.min_length or 0, kind.max_length or sys.maxsize
-        if isinstance(value, list) and not least <= len(value) <= most:
-            yield Fault(path, f"{wording['message']}, got {len(value)}")
+        if not isinstance(value, dict):
+            yield Fault(path, f"must be an object, got {show(value)}", remedy)
+            return
+        for name, field in fields.items():
+            if name in value:
+                yield from field.check(value[name], _join(path, name))
+            elif field.required:
+                yield Fault(_join(path, name), "missing")
+        for name in value:
+            if name in fields:
+                continue
+            if name in misplaced:
+                remedy_text = f"it belongs inside {misplaced[name]}"
+            else:
+                remedy_text = nearest(name, fields)
+                stop = "" if remedy_text.endswith("?") else "."
+                remedy_text += f"{stop}{CUSTOM_FIELDS_HINT}" * hints
+            yield Fault(_join(path, _shorten(name)), UNKNOWN_FIELD, remedy_text)
+
+    return check
+
+
+def _check_row(
+    parts: Sequence[Field], message: str = "must be a list of two", remedy: str = ""
+) -> Check:
+    """Return a check for a list with one element per part; optional parts at the end may lack."""
+    least = sum(part.required for part in parts)
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        if not isinstance(value, list) or not least <= len(value) <= len(parts):
+            yield Fault(path, f"{message}, got {show(value)}", remedy)
+            return
+        for index, (part, field) in enumerate(zip(value, parts, strict=False)):
+            yield from field.check(part, f"{path}[{index}]")
+
+    return check
+
+
+def _check_list(kind: inspect.ListType, wording: Wording, item_check: Check) -> Check:
+    """Return a check for a list; a wording replaces the message about its length."""
+    least, most = kind.min_length or 0, kind.max_length or sys.maxsize
+    message = wording.get("message")
+
+    def check(value: Any, path: str) -> Iterator[Fault]:
+        if not isinstance(value, list):
+            yield Fault(path, f"must be a list, got {show(value)}")
+            return
+        if not message and len(value) < least:
+            yield Fault(path, "must not be empty")
+        for index, element in enumerate(value):
+            yield from item_check(element, f"{path}[{index}]")
+        if message and not least <= len(value) <= most:
+            yield Fault(path, f"{message}, got {len(value)}")
 
     return check
 
@@ -387,7 +350,7 @@ def _check_mapping(key_check: Check, value_check: Check) -> Check:
 
     def check(value: Any, path: str) -> Iterator[Fault]:
         if not isinstance(value, dict):
-            yield from check_mapping(value, path)
+            yield Fault(path, f"must be an object, got {show(value)}")
             return
         for key, inner in value.items():
             yield from key_check(key, f"{path}.{key}")
@@ -425,12 +388,14 @@ def _check_bounds(kind: inspect.FloatType, wording: Wording) -> Check:
     unit, remedy = wording.get("unit", ""), wording.get("remedy", "")
 
     def check(value: Any, path: str) -> Iterator[Fault]:
-        faults = list(check_number(value, path))
-        yield from faults
-        if faults:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            unit_remedy = "write seconds" if isinstance(value, str) else ""
+            yield Fault(path, f"must be a number, got {show(value)}", unit_remedy)
             return
         below, above = _is_below(kind, value), _is_above(kind, value)
-        if "message" in wording and (below or above):
+        if not abs(value) <= sys.float_info.max:
+            yield Fault(path, f"must be finite, got {show(value)}")
+        elif "message" in wording and (below or above):
             yield Fault(path, f"{wording['message']}, got {show(value)}", remedy)
         elif below and value < 0 and 0 in (kind.ge, kind.gt):
             yield Fault(path, f"must not be negative, got {show(value)}")
@@ -468,11 +433,11 @@ def _check_string(kind: inspect.StrType, wording: Wording) -> Check:
     message = wording.get("message", f"must match {kind.pattern}")
 
     def check(value: Any, path: str) -> Iterator[Fault]:
-        faults = list(check_text(value, path))
-        yield from faults
-        if not faults and len(value) < (kind.min_length or 0):
+        if not isinstance(value, str):
+            yield Fault(path, f"must be text, got {show(value)}")
+        elif len(value) < (kind.min_length or 0):
             yield Fault(path, "must not be empty", wording.get("remedy", ""))
-        elif not faults and kind.pattern and not re.search(kind.pattern, value):
+        elif kind.pattern and not re.search(kind.pattern, value):
             yield Fault(path, f"{message}, got {show(value)}")
 
     return check
