@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from earwitness.stats.votes import Codes, Votes
 
 Level = Literal["nominal", "ordinal", "interval"]
 VOTES_IN_MEMORY = 2_000_000  # number of resampled votes in memory at once
-COUNTS_IN_MEMORY = 1_000_000  # largest table of value counts by unit
+COUNTS_IN_MEMORY = 1_000_000  # largest table of value counts by unit that is not sparse
 MIN_EXPECTED_SHARE = 1e-12  # a smaller expected disagreement, relative to the squares, is rounding
 
 
@@ -52,31 +52,13 @@ class Units:
         return np.unique(self.votes, return_inverse=True)[1].reshape(-1)
 
     @cached_property
-    def counts(self) -> Floats | None:
-        """Count of each value by unit, or None if the table would be too large."""
-        shape = len(self.sizes), int(self.codes.max()) + 1
-        if shape[0] * shape[1] > COUNTS_IN_MEMORY:
-            return None
-        counts = np.bincount(self.units * shape[1] + self.codes, minlength=shape[0] * shape[1])
-        return counts.reshape(shape).astype(np.float64)
+    def counts(self) -> Any:
+        """Count of each value by unit, as a sparse table if it is large."""
+        from scipy.sparse import csr_array
 
-    @cached_property
-    def by_value(self) -> tuple[Codes, Codes]:
-        """Unit of each vote ordered by value, and the start of each value."""
-        order = np.argsort(self.codes, kind="stable")
-        return self.units[order], np.flatnonzero(np.diff(self.codes[order], prepend=-1))
-
-    @cached_property
-    def equal_pairs(self) -> Floats:
-        """Number of ordered pairs of equal votes in each unit, including each vote with itself."""
-        if self.counts is not None:
-            squares: Floats = (self.counts**2).sum(axis=1)
-            return squares
-        order = np.lexsort((self.codes, self.units))
-        pairs = np.stack([self.units[order], self.codes[order]])
-        first = np.flatnonzero(np.diff(pairs, prepend=-1).any(axis=0))
-        equal = np.diff(np.append(first, pairs.shape[1])).astype(np.float64) ** 2
-        return np.bincount(pairs[0][first], equal, len(self.sizes)).astype(np.float64)
+        counts = csr_array((np.ones(len(self.votes)), (self.units, self.codes)))
+        is_large = counts.shape[0] * counts.shape[1] > COUNTS_IN_MEMORY
+        return counts if is_large else counts.toarray()
 
 
 def krippendorff_alpha(
@@ -159,41 +141,21 @@ def _compute_interval_alpha(units: Units, draws: Floats) -> Floats:
 
 def _compute_ordinal_alpha(units: Units, draws: Floats) -> Floats:
     """Compute alpha as on an interval scale, from mid-ranks within each draw."""
-    counts = _value_counts(units, draws)
+    counts = draws @ units.counts
     n = counts.sum(axis=1)
     ranks = np.cumsum(counts, axis=1) - counts / 2 - n[:, None] / 2  # about their mean
-    inside = _squares_within_units(units, ranks) * (units.sizes / (units.sizes - 1))
+    sums, squares = ranks @ units.counts.T, ranks**2 @ units.counts.T
+    inside = np.maximum(squares - sums**2 / units.sizes, 0) * (units.sizes / (units.sizes - 1))
     square = (counts * ranks**2).sum(axis=1)
     return _alpha_from_disagreement((draws * inside).sum(axis=1), n * square / (n - 1), n**3)
 
 
-def _squares_within_units(units: Units, ranks: Floats) -> Floats:
-    """Return the sums of squared ranks about unit means, by draw."""
-    if units.counts is not None:
-        sums, squares = ranks @ units.counts.T, ranks**2 @ units.counts.T
-        return np.maximum(squares - sums**2 / units.sizes, 0)
-    centred_ranks = ranks[:, units.codes]
-    centred_ranks -= (np.add.reduceat(centred_ranks, units.starts, axis=1) / units.sizes)[
-        :, units.units
-    ]
-    squares_by_unit: Floats = np.add.reduceat(centred_ranks**2, units.starts, axis=1)
-    return squares_by_unit
-
-
 def _compute_nominal_alpha(units: Units, draws: Floats) -> Floats:
     """Compute alpha from the pairs of votes that differ: all pairs minus pairs of equal votes."""
-    counts = _value_counts(units, draws)
+    counts = draws @ units.counts
     n = counts.sum(axis=1)
-    within = draws @ ((units.sizes**2 - units.equal_pairs) / (units.sizes - 1))
+    within = draws @ ((units.sizes**2 - (units.counts**2).sum(axis=1)) / (units.sizes - 1))
     return _alpha_from_disagreement(within, (n**2 - (counts**2).sum(axis=1)) / (n - 1), n)
-
-
-def _value_counts(units: Units, draws: Floats) -> Floats:
-    """Return the count of each value in each draw."""
-    if units.counts is not None:
-        return draws @ units.counts
-    counts: Floats = np.add.reduceat(draws[:, units.by_value[0]], units.by_value[1], axis=1)
-    return counts
 
 
 def _alpha_from_disagreement(observed: Floats, expected: Floats, scale: Floats) -> Floats:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,26 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Hashes = NDArray[np.uint64]
+T = TypeVar("T")
+
+
+def group_sums(values: Floats, groups: Ints) -> Floats:
+    """Return sums of rows by group, in ascending order of groups."""
+    distinct, index = np.unique(groups, return_inverse=True)
+    sums = np.zeros((len(distinct), values.shape[1]))
+    np.add.at(sums, index, values)
+    return sums
+
+
+def select_rows(table: T, which: Bools | Ints) -> T:
+    """Return some rows of a dataclass whose arrays are columns; its other fields stay."""
+    record: Any = table
+    columns = {field.name: getattr(record, field.name) for field in fields(record)}
+    chosen = {
+        name: column[which] for name, column in columns.items() if isinstance(column, np.ndarray)
+    }
+    selected: T = replace(record, **chosen)
+    return selected
 
 
 # --- Order-independent sums ----------------------------------------------------------------------

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from earwitness.core import Estimate
 from earwitness.stats.arrays import Floats, Hashes, Ints, split, weighted_sums
-from earwitness.stats.significance import ratio
+from earwitness.stats.significance import build_estimates, ratio
 from earwitness.stats.votes import Codes, Votes
 
 # --- Draw weights --------------------------------------------------------------------------------
@@ -185,11 +185,8 @@ def bootstrap_estimates(
     lows, highs = percentile_interval(draws, level)
     is_few = counts[0] < MIN_CASES_FOR_INTERVAL
     lows[is_few] = highs[is_few] = np.nan
-    rows = zip(names, total, lows, highs, *counts, strict=True)
-    return {
-        name: Estimate(float(point), float(low), float(high), level, int(n), int(undefined), method)
-        for name, point, low, high, n, undefined in rows
-    }
+    estimates = build_estimates(total, (lows, highs), level, *counts, method)
+    return dict(zip(names, estimates, strict=True))
 
 
 # --- Listener and item draws ---------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import starmap
 from typing import NamedTuple
@@ -13,10 +14,11 @@ from earwitness.stats import significance
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, two_way_draws
 from earwitness.stats.means import (
+    CLUSTER_T,
     ITEM_T,
     METHODS,
     IntervalSettings,
-    build_estimates,
+    TestedMeans,
     count_heard,
     drop_unvoted,
     group_difference,
@@ -30,7 +32,7 @@ from earwitness.stats.mixed_model import (
     combine_means,
     fit_mixed_model,
 )
-from earwitness.stats.significance import SPREAD_TOLERANCE, ratio
+from earwitness.stats.significance import SPREAD_TOLERANCE, build_estimates, ratio
 from earwitness.stats.votes import (
     Codes,
     Differences,
@@ -61,6 +63,7 @@ from earwitness.stats.votes import (
 
 DIFFERENCE_TOLERANCE = 1e-12  # smaller differences are rounding
 T_TEST, WILCOXON = "t", "wilcoxon"
+MIXED_MODEL, TWO_WAY_BOOTSTRAP, NAIVE_T = "mixed", "two_way_bootstrap", "naive_t"
 RANK_BISERIAL = "rank_biserial"
 
 
@@ -95,46 +98,42 @@ def estimate_contrasts(
     rows = vote_differences(votes, pairs)
     differences = listener_means(rows.combined)
     by_listener = significance.column_moments(differences)
-    effects = _effect_estimates(by_listener, votes.size[2], level)
-    if method == "two_way_bootstrap":
+    n, undefined = by_listener.n, votes.size[2] - by_listener.n
+    if method == TWO_WAY_BOOTSTRAP:
         estimates, p = _two_way_contrasts(votes, pairs, rows, settings)
     else:
-        estimates = _note_missing_common(
-            METHODS[method](rows.combined, settings), rows.without_common
-        )
-        moments = vote_moments(rows.combined) if method == "naive_t" else by_listener
+        estimates = METHODS[method](rows.combined, settings)
+        estimates = _note_missing_common(estimates, rows, [True] * len(pairs))
+        moments = vote_moments(rows.combined) if method == NAIVE_T else by_listener
         p = significance.compute_t_p_values(moments).tolist()
     if test == WILCOXON:
         ranked = significance.signed_rank_tests(differences)
-        effects, p = _rank_effects(ranked, votes.size[2], level), ranked.p.tolist()
+        unknown = np.full(len(n), np.nan)
+        size, ends, name = ranked.correlation, (unknown, unknown), RANK_BISERIAL
+        p = ranked.p.tolist()
+    else:
+        size, *ends_of_size = significance.effect_sizes(by_listener, level)
+        ends, name = (ends_of_size[0], ends_of_size[1]), "hedges_g_z"
+    effects = build_estimates(size, ends, level, n, undefined, name)
     return [ContrastEstimate(*row) for row in zip(estimates, p, effects, strict=True)]
 
 
-def _note_missing_common(estimates: list[Estimate], without_common: list[int]) -> list[Estimate]:
-    """Return estimates whose ``method`` has the number of listeners without a common item."""
-    notes = [_missing_common_note(count, "compared by means") for count in without_common]
+def _note_missing_common(
+    estimates: list[Estimate], rows: Differences, by_means: Sequence[bool]
+) -> list[Estimate]:
+    """Add to the method how listeners without a common item were handled, if there are any."""
     return [
-        replace(estimate, method=estimate.method + note)
-        for estimate, note in zip(estimates, notes, strict=True)
+        replace(
+            estimate,
+            method=f"{estimate.method}, listeners without a common item, "
+            f"{'compared by means' if is_compared else 'excluded'}: {count}",
+        )
+        if count
+        else estimate
+        for estimate, count, is_compared in zip(
+            estimates, rows.without_common, by_means, strict=True
+        )
     ]
-
-
-def _effect_estimates(
-    moments: significance.Moments, listeners: int, level: float
-) -> list[Estimate]:
-    value, *ends = significance.effect_sizes(moments, level)
-    return build_estimates(
-        value, (ends[0], ends[1]), level, moments.n, listeners - moments.n, "hedges_g_z"
-    )
-
-
-def _rank_effects(
-    tests: significance.SignedRankTests, listeners: int, level: float
-) -> list[Estimate]:
-    unknown = np.full(len(tests.n), np.nan)
-    return build_estimates(
-        tests.correlation, (unknown, unknown), level, tests.n, listeners - tests.n, RANK_BISERIAL
-    )
 
 
 class ContrastDraws(NamedTuple):
@@ -149,6 +148,12 @@ class ContrastDraws(NamedTuple):
     listeners: Floats
     has_enough: Bools
     lacks_common: Bools
+
+    def estimates(self, level: float, total: int, methods: Sequence[str] | str) -> list[Estimate]:
+        """Return estimates with percentile intervals, given the number of all listeners."""
+        ends = percentile_ends(self.draws, level, self.has_enough)
+        undefined = total - self.listeners
+        return build_estimates(self.value, ends, level, self.listeners, undefined, methods)
 
 
 def difference_draws(
@@ -184,12 +189,9 @@ def _two_way_contrasts(
 ) -> tuple[list[Estimate], list[float]]:
     """Return estimates and p from the same draws; both refer to other listeners and items."""
     drawn = difference_draws(votes, pairs, rows, settings)
-    ends = percentile_ends(drawn.draws, settings.level, drawn.has_enough)
-    undefined = votes.size[2] - drawn.listeners
-    methods = _two_way_method_names(drawn.draws, drawn.lacks_common, rows.without_common)
-    estimates = build_estimates(
-        drawn.value, ends, settings.level, drawn.listeners, undefined, methods
-    )
+    methods = method_names(TWO_WAY_BOOTSTRAP, drawn.draws)
+    estimates = drawn.estimates(settings.level, votes.size[2], methods)
+    estimates = _note_missing_common(estimates, rows, drawn.lacks_common.tolist())
     return estimates, np.where(drawn.has_enough, _percentile_p(drawn.draws), np.nan).tolist()
 
 
@@ -214,24 +216,6 @@ def _percentile_p(draws: Floats) -> Floats:
 def _column_differences(columns: Floats) -> Floats:
     """Return the first minus the second of each pair of adjacent columns."""
     return np.asarray(columns[..., ::2] - columns[..., 1::2])
-
-
-def _two_way_method_names(
-    draws: Floats, lacks_common: Bools, without_common: list[int]
-) -> list[str]:
-    notes = [
-        _missing_common_note(count, "compared by means" if by_means else "excluded")
-        for count, by_means in zip(without_common, lacks_common.tolist(), strict=True)
-    ]
-    return [
-        method + note
-        for method, note in zip(method_names("two_way_bootstrap", draws), notes, strict=True)
-    ]
-
-
-def _missing_common_note(count: int, how: str) -> str:
-    """Return how listeners without a common item were handled, if there are any."""
-    return f", listeners without a common item, {how}: {count}" if count else ""
 
 
 # --- Systems with different items ----------------------------------------------------------------
@@ -260,18 +244,6 @@ def _missing_common_note(count: int, how: str) -> str:
 TWO_WAY_T = "two_way_t"
 
 
-class TwoWayDifferences(NamedTuple):
-    """Differences of mean votes, standard errors, degrees of freedom, listeners of either system.
-
-    Errors are NaN if a system has fewer than two items or listeners, or without spread.
-    """
-
-    value: Floats
-    error: Floats
-    freedom: Floats
-    listeners: Floats
-
-
 class ClusteredDifferences(NamedTuple):
     """Variances of differences if clusters are drawn, degrees of freedom, clusters of a pair."""
 
@@ -280,8 +252,12 @@ class ClusteredDifferences(NamedTuple):
     clusters: Floats
 
 
-def two_way_differences(votes: Votes, pairs: Pairs) -> TwoWayDifferences:
-    """Return differences of systems that generalize to other listeners and other items."""
+def two_way_differences(votes: Votes, pairs: Pairs) -> TestedMeans:
+    """Return differences of systems that generalize to other listeners and other items.
+
+    Errors are NaN if a system has fewer than two items or listeners, or without spread.
+    ``listeners`` counts those of either system.
+    """
     votes = drop_unvoted(votes)
     mean = vote_moments(votes).mean
     a, b = np.array(list(pairs), np.int64).reshape(-1, 2).T
@@ -294,7 +270,7 @@ def two_way_differences(votes: Votes, pairs: Pairs) -> TwoWayDifferences:
     variance = np.maximum(items.variance + listeners.variance - both.variance, larger)
     error = np.where(variance > 0, np.sqrt(variance), np.nan)
     freedom = np.minimum(items.freedom, listeners.freedom)
-    return TwoWayDifferences(mean[a] - mean[b], error, freedom, listeners.clusters)
+    return TestedMeans(mean[a] - mean[b], error, freedom, listeners.clusters)
 
 
 def clustered_differences(
@@ -327,15 +303,8 @@ def two_way_contrasts(
     votes: Votes, pairs: Pairs, *, level: float = 0.95
 ) -> list[tuple[Estimate, float]]:
     """Return differences of pairs with intervals and p, for other listeners and other items."""
-    from scipy.special import stdtr, stdtrit
-
-    value, error, freedom, listeners = two_way_differences(votes, pairs)
-    half_width = stdtrit(freedom, (1 + level) / 2) * error
-    p = 2 * stdtr(freedom, -np.abs(value) / error)
-    ends = value - half_width, value + half_width
-    undefined = np.zeros_like(value)
-    estimates = build_estimates(value, ends, level, listeners, undefined, TWO_WAY_T)
-    return list(zip(estimates, p.tolist(), strict=True))
+    tested = two_way_differences(votes, pairs)
+    return list(zip(tested.estimates(level, TWO_WAY_T), tested.p_values().tolist(), strict=True))
 
 
 # --- Interactions with groups --------------------------------------------------------------------
@@ -406,14 +375,6 @@ def _compare_groups(a: Floats, b: Floats, level: float) -> tuple[Estimate, float
 # ``mixed``. Without spread there is no test.
 
 
-MIXED_MODEL, TWO_WAY_BOOTSTRAP, NAIVE_T, CLUSTER_T = (
-    "mixed",
-    "two_way_bootstrap",
-    "naive_t",
-    "cluster_t",
-)
-
-
 class EquivalenceTest(NamedTuple):
     """Difference with its interval at 1 − 2 alpha, and p of a difference beyond the margin."""
 
@@ -446,13 +407,11 @@ def equivalence_tests(
         return []
     interval_level = round(2 * level - 1, 12)
     if method == MIXED_MODEL:
-        return _mixed_equivalence_tests(votes, pairs, margin, interval_level, fitted)
+        tested = combine_means(votes, fitted or fit_mixed_model(votes), list(pairs))
+        return _t_equivalence_tests(tested, margin, interval_level, MIXED_MODEL)
     if method == TWO_WAY_T:
-        value, error, freedom, n = two_way_differences(votes, pairs)
-        counts = n, np.zeros(len(n))
-        return _t_equivalence_tests(
-            value, error, freedom, margin, interval_level, counts, TWO_WAY_T
-        )
+        tested = two_way_differences(votes, pairs)
+        return _t_equivalence_tests(tested, margin, interval_level, TWO_WAY_T)
     votes = drop_unvoted(votes)
     if method == TWO_WAY_BOOTSTRAP:
         return _bootstrap_equivalence_tests(
@@ -461,43 +420,23 @@ def equivalence_tests(
     rows = vote_differences(votes, pairs).combined
     is_naive = method == NAIVE_T
     moments = vote_moments(rows) if is_naive else significance.column_moments(listener_means(rows))
-    error = np.where(
-        moments.sd > SPREAD_TOLERANCE * np.maximum(1, np.abs(moments.mean)), moments.sd, np.nan
-    )
-    error = error / np.sqrt(np.where(moments.n > 0, moments.n, np.nan))
+    error = np.where(moments.is_constant, np.nan, moments.sd) / moments.root_n
     name, undefined = (NAIVE_T, 0.0) if is_naive else (CLUSTER_T, votes.size[2] - moments.n)
+    tested = TestedMeans(moments.mean, error, moments.freedom, moments.n)
     name = ITEM_T if method == ITEM_T else name
-    counts = moments.n, np.broadcast_to(undefined, moments.n.shape)
-    return _t_equivalence_tests(
-        moments.mean, error, moments.n - 1, margin, interval_level, counts, name
-    )
+    return _t_equivalence_tests(tested, margin, interval_level, name, undefined)
 
 
 def _t_equivalence_tests(
-    value: Floats,
-    error: Floats,
-    freedom: Floats,
+    tested: TestedMeans,
     margin: float,
     interval_level: float,
-    counts: tuple[Floats, Floats],
     name: str,
+    undefined: Floats | float = 0.0,
 ) -> list[EquivalenceTest]:
-    from scipy.special import stdtr, stdtrit
-
-    df = np.where(freedom > 0, freedom, np.nan)
-    half_width = stdtrit(df, (1 + interval_level) / 2) * error
-    p = np.maximum(stdtr(df, -(value + margin) / error), stdtr(df, (value - margin) / error))
-    ends = value - half_width, value + half_width
-    estimates = build_estimates(value, ends, interval_level, *counts, name)
-    return list(starmap(EquivalenceTest, zip(estimates, p.tolist(), strict=True)))
-
-
-def _mixed_equivalence_tests(
-    votes: Votes, pairs: Pairs, margin: float, interval_level: float, fitted: MixedModelFit | None
-) -> list[EquivalenceTest]:
-    value, error, freedom, n = combine_means(votes, fitted or fit_mixed_model(votes), list(pairs))
-    counts = n.astype(np.float64), np.zeros(len(n))
-    return _t_equivalence_tests(value, error, freedom, margin, interval_level, counts, MIXED_MODEL)
+    estimates = tested.estimates(interval_level, name, undefined)
+    p = tested.equivalence_p_values(margin).tolist()
+    return list(starmap(EquivalenceTest, zip(estimates, p, strict=True)))
 
 
 def _bootstrap_equivalence_tests(
@@ -505,11 +444,7 @@ def _bootstrap_equivalence_tests(
 ) -> list[EquivalenceTest]:
     """Return tests with p from the shares of draws beyond either margin, never 0."""
     drawn = difference_draws(votes, pairs, vote_differences(votes, pairs), settings)
-    ends = percentile_ends(drawn.draws, settings.level, drawn.has_enough)
-    undefined = votes.size[2] - drawn.listeners
-    estimates = build_estimates(
-        drawn.value, ends, settings.level, drawn.listeners, undefined, TWO_WAY_BOOTSTRAP
-    )
+    estimates = drawn.estimates(settings.level, votes.size[2], TWO_WAY_BOOTSTRAP)
     defined = (~np.isnan(drawn.draws)).sum(axis=0)
     beyond = np.maximum((drawn.draws <= -margin).sum(axis=0), (drawn.draws >= margin).sum(axis=0))
     ranges = drawn.draws.max(axis=0, initial=-np.inf) - drawn.draws.min(axis=0, initial=np.inf)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from earwitness.core import Estimate
-from earwitness.stats.arrays import Bools, Floats
+from earwitness.stats.arrays import Bools, Floats, group_sums
 from earwitness.stats.bootstrap import (
     MIN_CASES_FOR_INTERVAL,
     draw_weight_blocks,
@@ -174,17 +174,13 @@ def clustered_pearson(
 ) -> Estimate:
     """Compute Pearson's r of two columns over rows that have both, with a cluster bootstrap."""
     is_known = ~(np.isnan(x) | np.isnan(y))
-    a, b, row_clusters = x[is_known], y[is_known], clusters[is_known]
+    a, b = (side[is_known] for side in (x, y))
     a, b = (column - column.mean() if len(column) else column for column in (a, b))
-    distinct, cluster_index = np.unique(row_clusters, return_inverse=True)
-    sums = np.zeros((len(distinct), 6))
-    np.add.at(sums, cluster_index, np.stack([np.ones(len(a)), a, b, a * a, b * b, a * b], axis=1))
-    value = _correlation_from_sums(sums.sum(axis=0)[None])
-    draws = [
-        _correlation_from_sums(weight @ sums)
-        for weight in _cluster_weights(len(distinct), resampling)
-    ]
-    return _estimate(value, draws, len(a), len(x) - len(a), len(distinct), resampling)
+    columns = np.stack([np.ones(len(a)), a, b, a * a, b * b, a * b], axis=1)
+    sums = group_sums(columns, clusters[is_known])
+    return _estimate(
+        lambda weight: _correlation_from_sums(weight @ sums), is_known, len(sums), resampling
+    )
 
 
 def clustered_spearman(
@@ -192,32 +188,25 @@ def clustered_spearman(
 ) -> Estimate:
     """Compute Spearman's ρ of two columns: Pearson's r of mid-ranks."""
     is_known = ~(np.isnan(x) | np.isnan(y))
-    a, b = x[is_known], y[is_known]
     distinct, cluster_index = np.unique(clusters[is_known], return_inverse=True)
-    value = _rank_correlation(a, b, np.ones((1, len(a))))
-    draws = [
-        _rank_correlation(a, b, weight[:, cluster_index])
-        for weight in _cluster_weights(len(distinct), resampling)
-    ]
-    return _estimate(value, draws, len(a), len(x) - len(a), len(distinct), resampling)
+    return _estimate(
+        lambda weight: _rank_correlation(x[is_known], y[is_known], weight[:, cluster_index]),
+        is_known,
+        len(distinct),
+        resampling,
+    )
 
 
 def centre_within_raters(values: Floats, raters: Codes) -> Floats:
     """Return columns minus the mean of each rater over the rows that have all columns."""
     is_known = ~np.isnan(values).any(axis=1)
-    count = np.bincount(raters[is_known], minlength=int(raters.max(initial=-1)) + 1)
+    places, size = raters[is_known], int(raters.max(initial=-1)) + 1
+    count = np.bincount(places, minlength=size).astype(np.float64)
     centred = np.full(values.shape, np.nan)
-    for column in range(values.shape[1]):
-        column_values = values[:, column]
-        total = np.bincount(raters[is_known], column_values[is_known], minlength=len(count))
-        mean = ratio(total.astype(np.float64), count.astype(np.float64))
-        centred[is_known, column] = (column_values - mean[raters])[is_known]
+    for column, known in enumerate(values[is_known].T):
+        mean = ratio(np.bincount(places, known, minlength=size).astype(np.float64), count)
+        centred[is_known, column] = known - mean[places]
     return centred
-
-
-def _cluster_weights(count: int, resampling: ClusterResampling) -> Iterator[Floats]:
-    for (weight,) in draw_weight_blocks((count,), resampling.draws, resampling.seed):
-        yield weight
 
 
 def _correlation_from_sums(sums: Floats) -> Floats:
@@ -243,27 +232,24 @@ def _rank_correlation(a: Floats, b: Floats, weight: Floats) -> Floats:
 def _weighted_midranks(values: Floats, weight: Floats) -> Floats:
     """Return centred mid-ranks of rows that are repeated according to their weights."""
     _, groups = np.unique(values, return_inverse=True)
-    count = int(groups.max(initial=-1)) + 1
-    group_weights = np.zeros((len(weight), count))
-    for group in range(count):
-        group_weights[:, group] = weight[:, groups == group].sum(axis=1)
+    group_weights = weight @ (groups[:, None] == np.arange(groups.max(initial=-1) + 1))
     before = np.cumsum(group_weights, axis=1) - group_weights
     middle = group_weights.sum(axis=1, keepdims=True) / 2
     return np.asarray((before + group_weights / 2 - middle)[:, groups])
 
 
 def _estimate(
-    value: Floats,
-    draws: list[Floats],
-    n: int,
-    undefined: int,
+    correlate: Callable[[Floats], Floats],
+    is_known: Bools,
     clusters: int,
     resampling: ClusterResampling,
 ) -> Estimate:
+    """Return the correlation with the percentile interval of that of resampled clusters."""
+    blocks = draw_weight_blocks((clusters,), resampling.draws, resampling.seed)
+    draws = [correlate(weight) for (weight,) in blocks]
     low = high = float("nan")
     if clusters >= MIN_CASES_FOR_INTERVAL and draws:
         ends = percentile_interval(np.concatenate(draws)[:, None], resampling.level)
         low, high = float(ends[0][0]), float(ends[1][0])
-    return Estimate(
-        float(value[0]), low, high, resampling.level, n, undefined, ITEM_BOOTSTRAP_METHOD
-    )
+    value, n = float(correlate(np.ones((1, clusters)))[0]), int(is_known.sum())
+    return Estimate(value, low, high, resampling.level, n, len(is_known) - n, ITEM_BOOTSTRAP_METHOD)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from earwitness.core import Estimate
-from earwitness.stats.arrays import Floats
+from earwitness.stats.arrays import Floats, group_sums, select_rows
 from earwitness.stats.means import mean_over_listeners
 from earwitness.stats.votes import Codes
 
@@ -86,77 +86,56 @@ class Positions:
     items: Codes
     listeners: Codes
 
-    def of_system(self, system: int) -> Positions:
-        """Return the positions of one system."""
-        own = self.systems == system
-        return Positions(self.values[own], self.systems[own], self.items[own], self.listeners[own])
-
 
 def listener_ellipses(positions: Positions, systems: int, level: float = 0.95) -> list[MeanEllipse]:
     """Return one ellipse per system, for other listeners on these items."""
     ellipses = []
-    for system in range(systems):
-        own = positions.of_system(system)
+    for own in (select_rows(positions, positions.systems == system) for system in range(systems)):
         means = _group_means(own.values, own.listeners)
         n = len(means)
-        if n == 0:
-            ellipses.append(_undefined_ellipse(level, LISTENER_ELLIPSE))
-            continue
         covariance = np.cov(means.T) / n if n > 1 else np.full((2, 2), np.nan)
-        centre = means.mean(axis=0)
-        ellipses.append(_make_ellipse(centre, covariance, n - 1, level, n, LISTENER_ELLIPSE))
+        ellipses.append(_make_ellipse(means, covariance, n - 1, level, n, LISTENER_ELLIPSE))
     return ellipses
 
 
 def two_way_ellipses(positions: Positions, systems: int, level: float = 0.95) -> list[MeanEllipse]:
     """Return one ellipse per system, for other listeners and other items."""
     ellipses = []
-    for system in range(systems):
-        own = positions.of_system(system)
-        if not len(own.values):
-            ellipses.append(_undefined_ellipse(level, TWO_WAY_ELLIPSE))
-            continue
-        centre = own.values.mean(axis=0)
-        deviations = own.values - centre
-        parts = [_clustered_covariance(deviations, own.listeners)]
-        parts.append(_clustered_covariance(deviations, own.items))
-        listeners = len(np.unique(own.listeners))
-        counts = np.array([listeners, len(np.unique(own.items))])
+    for own in (select_rows(positions, positions.systems == system) for system in range(systems)):
+        kinds = own.listeners, own.items
+        parts = [_clustered_covariance(own.values, kind) for kind in kinds]
+        counts = np.array([len(np.unique(kind)) for kind in kinds])
         traces = np.array([float(np.trace(part)) for part in parts])
         bottom = float((traces**2 / np.maximum(counts - 1, 1)).sum())
         freedom = float(traces.sum()) ** 2 / bottom if bottom > 0 else math.nan
-        covariance = parts[0] + parts[1]
-        method = TWO_WAY_ELLIPSE
-        ellipses.append(_make_ellipse(centre, covariance, freedom, level, listeners, method))
+        arguments = parts[0] + parts[1], freedom, level, int(counts[0]), TWO_WAY_ELLIPSE
+        ellipses.append(_make_ellipse(own.values, *arguments))
     return ellipses
 
 
 def _group_means(values: Floats, groups: Codes) -> Floats:
-    distinct, index = np.unique(groups, return_inverse=True)
-    sums = np.zeros((len(distinct), values.shape[1]))
-    np.add.at(sums, index, values)
-    return np.asarray(sums / np.bincount(index, minlength=len(distinct))[:, None])
+    counts = np.unique(groups, return_counts=True)[1]
+    return np.asarray(group_sums(values, groups) / counts[:, None])
 
 
-def _clustered_covariance(deviations: Floats, groups: Codes) -> Floats:
-    """Return the covariance of the mean if groups are drawn; NaN with a single group."""
-    distinct, index = np.unique(groups, return_inverse=True)
-    sums = np.zeros((len(distinct), deviations.shape[1]))
-    np.add.at(sums, index, deviations)
-    n = len(distinct)
+def _clustered_covariance(values: Floats, groups: Codes) -> Floats:
+    """Return the covariance of the mean if groups are drawn; NaN with fewer than two groups."""
+    n = len(np.unique(groups))
     if n < 2:
         return np.full((2, 2), np.nan)
-    return np.asarray(sums.T @ sums * (n / (n - 1)) / len(deviations) ** 2)
+    sums = group_sums(values - values.mean(axis=0), groups)
+    return np.asarray(sums.T @ sums * (n / (n - 1)) / len(values) ** 2)
 
 
 def _make_ellipse(
-    centre: Floats, covariance: Floats, freedom: float, level: float, n: int, method: str
+    values: Floats, covariance: Floats, freedom: float, level: float, n: int, method: str
 ) -> MeanEllipse:
+    """Return the ellipse about the mean of positions with a given covariance."""
     from scipy.special import fdtri
 
-    undefined = replace(
-        _undefined_ellipse(level, method), x=float(centre[0]), y=float(centre[1]), n=n
-    )
+    nan = math.nan
+    x, y = values.mean(axis=0).tolist() if n else (nan, nan)
+    undefined = MeanEllipse(x, y, nan, nan, nan, level, n, method)
     rest = freedom - DIMENSIONS + 1
     if not rest > 0 or not np.isfinite(covariance).all():
         return undefined
@@ -168,11 +147,6 @@ def _make_ellipse(
     minor, major = np.sqrt(factor * squares).tolist()
     angle = math.degrees(math.atan2(directions[1, 1], directions[0, 1])) % 180
     return replace(undefined, major=major, minor=minor, angle=angle)
-
-
-def _undefined_ellipse(level: float, method: str) -> MeanEllipse:
-    nan = math.nan
-    return MeanEllipse(nan, nan, nan, nan, nan, level, 0, method)
 
 
 # --- Correlation within listeners ----------------------------------------------------------------

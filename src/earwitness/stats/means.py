@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from earwitness.stats.bootstrap import (
     percentile_interval,
     two_way_draws,
 )
-from earwitness.stats.significance import Moments, ratio
+from earwitness.stats.significance import Moments, build_estimates, ratio
 from earwitness.stats.votes import Codes, Votes
 
 # --- System means --------------------------------------------------------------------------------
@@ -41,6 +41,7 @@ from earwitness.stats.votes import Codes, Votes
 # voted only on other systems. A single listener (or vote) has no interval.
 
 
+CLUSTER_T = "cluster_t"
 MIN_EQUAL_MEANS = 3  # fewer equal values have no interval
 ITEM_ADJUSTED = "item_adjusted"
 ITEM_T = "item_t"
@@ -57,18 +58,13 @@ class IntervalSettings(NamedTuple):
 
 def naive_t(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
     """Return the mean of votes with a t interval that treats votes as independent."""
-    moments = vote_moments(votes)
-    ends = _mean_interval(moments, settings.level)
-    undefined = np.zeros(votes.size[0])
-    return build_estimates(moments.mean, ends, settings.level, moments.n, undefined, "naive_t")
+    return _t_estimates(vote_moments(votes), settings.level, 0.0, "naive_t")
 
 
 def cluster_t(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
     """Return the mean of listener means with a t interval over listeners."""
     moments = significance.column_moments(listener_means(votes))
-    ends = _mean_interval(moments, settings.level)
-    undefined = votes.size[2] - moments.n
-    return build_estimates(moments.mean, ends, settings.level, moments.n, undefined, "cluster_t")
+    return _t_estimates(moments, settings.level, votes.size[2] - moments.n, CLUSTER_T)
 
 
 def item_t(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
@@ -76,11 +72,14 @@ def item_t(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
     return [replace(estimate, method=ITEM_T) for estimate in cluster_t(votes, settings)]
 
 
-def _mean_interval(moments: Moments, level: float) -> tuple[Floats, Floats]:
+def _t_estimates(
+    moments: Moments, level: float, undefined: Floats | float, method: str
+) -> list[Estimate]:
     """Return t intervals; two listeners (or votes) who agree do not show how much others differ."""
     low, high = significance.mean_interval(moments, level)
-    says_nothing = (moments.n < MIN_EQUAL_MEANS) & (low == high)
-    return np.where(says_nothing, np.nan, low), np.where(says_nothing, np.nan, high)
+    is_known = (moments.n >= MIN_EQUAL_MEANS) | (low != high)
+    ends = np.where(is_known, low, np.nan), np.where(is_known, high, np.nan)
+    return build_estimates(moments.mean, ends, level, moments.n, undefined, method)
 
 
 def cluster_bootstrap(votes: Votes, settings: IntervalSettings) -> list[Estimate]:
@@ -244,29 +243,43 @@ def method_names(method: str, draws: Floats) -> list[str]:
     return [f"{method}, draws skipped: {count}" if count else method for count in skipped]
 
 
-def build_estimates(
-    value: Floats,
-    ends: tuple[Floats, Floats],
-    level: float,
-    n: Floats,
-    undefined: Floats,
-    methods: Sequence[str] | str,
-) -> list[Estimate]:
-    """Return one estimate per system from columns."""
-    methods = [methods] * len(value) if isinstance(methods, str) else methods
-    columns = zip(
-        value.tolist(), *(end.tolist() for end in ends), n, undefined, methods, strict=True
-    )
-    return [
-        Estimate(value, low, high, level, int(n), int(undefined), method)
-        for value, low, high, n, undefined, method in columns
-    ]
+class TestedMeans(NamedTuple):
+    """Means or differences, standard errors, degrees of freedom, and numbers of listeners."""
+
+    value: Floats
+    error: Floats
+    freedom: Floats
+    listeners: Floats | Codes
+
+    def estimates(
+        self, level: float, method: str, undefined: Floats | float = 0.0
+    ) -> list[Estimate]:
+        """Return estimates with t intervals."""
+        from scipy.special import stdtrit
+
+        half_width = stdtrit(self.freedom, (1 + level) / 2) * self.error
+        ends = self.value - half_width, self.value + half_width
+        return build_estimates(self.value, ends, level, self.listeners, undefined, method)
+
+    def p_values(self) -> Floats:
+        """Return two-sided p of a value of 0."""
+        return 2 * self._chance_below(-np.abs(self.value))
+
+    def equivalence_p_values(self, margin: float) -> Floats:
+        """Return p of a value beyond a margin on either side."""
+        below, above = -(self.value + margin), self.value - margin
+        return np.maximum(self._chance_below(below), self._chance_below(above))
+
+    def _chance_below(self, distance: Floats) -> Floats:
+        from scipy.special import stdtr
+
+        error = np.where(self.error > 0, self.error, np.nan)
+        return np.asarray(stdtr(self.freedom, distance / error))
 
 
 # --- Means over listeners ------------------------------------------------------------------------
 
 
-CLUSTER_T = "cluster_t"
 SPREAD_TOLERANCE = 1e-9  # smaller standard deviations, relative to the mean, are 0
 
 

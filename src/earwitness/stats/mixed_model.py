@@ -21,6 +21,7 @@ from earwitness.stats.crossed_effects import (
     evaluate_likelihood,
     number_levels,
 )
+from earwitness.stats.means import TestedMeans, vote_moments
 from earwitness.stats.votes import Codes, Votes
 
 # --- REML variance estimation --------------------------------------------------------------------
@@ -81,9 +82,7 @@ def identifiable_components(votes: Votes, names: tuple[str, ...]) -> tuple[tuple
 
 def _squared_sums(votes: Votes, name: str) -> float:
     """Return the sum of squares of votes, minus system means, summed by level of a component."""
-    count = np.bincount(votes.systems, minlength=votes.size[0])
-    means = np.bincount(votes.systems, votes.values, minlength=votes.size[0]) / np.maximum(count, 1)
-    y = votes.values - means[votes.systems]
+    y = votes.values - vote_moments(votes).mean[votes.systems]
     if name == RESIDUAL:
         return float(y @ y)
     sums = np.bincount(number_levels(component_codes(votes, name)), y)
@@ -280,9 +279,7 @@ def fit_mixed_model(
 
 def _unfitted_model(votes: Votes, reason: str) -> MixedModelFit:
     """Return plain means with unknown covariance."""
-    count = np.bincount(votes.systems, minlength=votes.size[0])
-    total = np.bincount(votes.systems, votes.values, minlength=votes.size[0])
-    means = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    means = vote_moments(votes).mean
     unknown = np.full((votes.size[0], votes.size[0]), np.nan)
     slopes, uncertainty = np.empty((0, *unknown.shape)), np.empty((0, 0))
     return MixedModelFit(
@@ -345,18 +342,9 @@ def mixed_contrasts(
     return _mean_estimates(votes, fitted or fit_mixed_model(votes), list(pairs), level)
 
 
-class MeanCombinations(NamedTuple):
-    """Linear combinations of means: values, standard errors, degrees of freedom, listeners."""
-
-    value: Floats
-    error: Floats
-    freedom: Floats
-    listeners: Codes
-
-
 def combine_means(
     votes: Votes, fitted: MixedModelFit, pairs: Sequence[tuple[int, ...]]
-) -> MeanCombinations:
+) -> TestedMeans:
     """Return means of systems ``(a,)`` or differences ``(a, b)``.
 
     Errors need two listeners and two items. ``listeners`` counts those who rated either system.
@@ -381,23 +369,14 @@ def combine_means(
     has_voted = (votes.listener_sums()[1] > 0).astype(np.float64)
     both = has_voted.T @ has_voted
     counts = spread(both) + np.where(is_pair, both[first, last], 0.0)
-    return MeanCombinations(value, error, freedom, counts.astype(np.int64))
+    return TestedMeans(value, error, freedom, counts.astype(np.int64))
 
 
 def _mean_estimates(
     votes: Votes, fitted: MixedModelFit, pairs: Sequence[tuple[int, ...]], level: float
 ) -> list[tuple[Estimate, float]]:
-    from scipy.special import stdtr, stdtrit
-
-    value, error, freedom, listeners = combine_means(votes, fitted, pairs)
-    half_width = stdtrit(freedom, (1 + level) / 2) * error
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p = np.where(error > 0, 2 * stdtr(freedom, -np.abs(value) / error), np.nan)
-    columns = (value, value - half_width, value + half_width, listeners, p)
-    return [
-        (Estimate(mean, low, high, level, n, 0, "mixed"), p_value)
-        for mean, low, high, n, p_value in zip(*(c.tolist() for c in columns), strict=True)
-    ]
+    means = combine_means(votes, fitted, pairs)
+    return list(zip(means.estimates(level, "mixed"), means.p_values().tolist(), strict=True))
 
 
 # --- Variance components -------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 
 from earwitness.core import Estimate
 from earwitness.stats.arrays import Bools, Floats
+from earwitness.stats.significance import build_estimates
 from earwitness.stats.votes import Codes, VoteEntries, connected_panels, table_entries
 
 # --- Alternating projection ----------------------------------------------------------------------
@@ -42,10 +43,16 @@ def inconsistency_floor(spread: Floats, counts: Codes) -> float:
     return typical / float(np.sqrt((counts * (counts - 1)).sum() / counts.sum()))
 
 
+def run_round(votes: VoteEntries, weight: Floats, biases: Floats) -> tuple[Floats, Floats]:
+    """Return qualities for given weights of votes and biases of listeners, and new biases."""
+    unbiased = votes.values - biases[votes.columns]
+    qualities = _ratio_or_0(votes.sum_rows(unbiased * weight), votes.sum_rows(weight))
+    return qualities, _column_means(votes, votes.values - qualities[votes.rows])
+
+
 def run_first_round(votes: VoteEntries) -> ProjectionState:
     """Run the first round, with equal weights for all listeners."""
-    qualities = _ratio_or_0(votes.sum_rows(votes.values), votes.sum_rows(np.ones(len(votes.rows))))
-    biases = _column_means(votes, votes.values - qualities[votes.rows])
+    qualities, biases = run_round(votes, np.ones(len(votes.rows)), np.zeros(votes.shape[1]))
     spread = _residual_spread(votes, qualities, biases)
     return ProjectionState(qualities, biases, spread, spread, 0, False)
 
@@ -57,13 +64,9 @@ def run_projection(votes: VoteEntries, state: ProjectionState, floor: float) -> 
         spread = _residual_spread(votes, before, state.biases)
         floored_spread = np.maximum(spread, floor)
         weight = precision_weights(floored_spread)[votes.columns]
-        unbiased = votes.values - state.biases[votes.columns]
-        qualities = _ratio_or_0(votes.sum_rows(unbiased * weight), votes.sum_rows(weight))
-        biases = _column_means(votes, votes.values - qualities[votes.rows])
-        is_converged = float(np.linalg.norm(qualities - before)) < SUBJECT_MODEL_EPSILON
-        state = ProjectionState(
-            qualities, biases, spread, floored_spread, round_number, is_converged
-        )
+        updated = run_round(votes, weight, state.biases)
+        is_converged = float(np.linalg.norm(updated[0] - before)) < SUBJECT_MODEL_EPSILON
+        state = ProjectionState(*updated, spread, floored_spread, round_number, is_converged)
         if is_converged:
             break
     return state
@@ -205,18 +208,49 @@ def fit_subjects(table: Floats, *, share: float = FLOOR_FACTOR, level: float = 0
 def _subject_intervals(
     votes: VoteEntries, state: ProjectionState, compared: Bools, level: float
 ) -> tuple[Estimates, Estimates, Estimates]:
+    """Return qualities, biases and inconsistencies; intervals of the last contain them."""
+    from scipy.special import ndtri, stdtrit
+
     df = _residual_df(votes, state, compared)
     counts = np.bincount(votes.columns, minlength=votes.shape[1])
     unbiased_spread = np.sqrt(counts * state.floored_spread**2 / df)
-    return (
-        _quality_estimates(votes, state, unbiased_spread, level),
-        _bias_estimates(
-            counts, np.where(compared, state.biases, np.nan), unbiased_spread, df, level
-        ),
-        _inconsistency_estimates(
-            counts, np.where(compared, state.floored_spread, np.nan), unbiased_spread, df, level
+    finite_spread = np.where(unbiased_spread > 0, unbiased_spread, np.inf)
+    weight = votes.sum_rows((1 / finite_spread**2)[votes.columns])
+    error = np.divide(1, np.sqrt(weight), out=np.full(len(weight), np.nan), where=weight > 0)
+    heard = np.bincount(votes.rows, minlength=votes.shape[0])
+    qualities = np.where(heard > 0, state.qualities, np.nan)
+    quality_width = error * ndtri((1 + level) / 2)
+    biases = np.where(compared, state.biases, np.nan)
+    bias_width = unbiased_spread / np.sqrt(np.maximum(counts, 1)) * stdtrit(df, (1 + level) / 2)
+    inconsistencies = np.where(compared, state.floored_spread, np.nan)
+    parts = (
+        (qualities, (qualities - quality_width, qualities + quality_width), heard, "normal"),
+        (biases, (biases - bias_width, biases + bias_width), counts, "t"),
+        (
+            inconsistencies,
+            _inconsistency_ends(inconsistencies, unbiased_spread, df, level),
+            counts,
+            "chi2",
         ),
     )
+    estimates = [
+        tuple(build_estimates(value, ends, level, n, 0, f"alternating-projection-{name}"))
+        for value, ends, n, name in parts
+    ]
+    return estimates[0], estimates[1], estimates[2]
+
+
+def _inconsistency_ends(
+    values: Floats, unbiased_spread: Floats, df: Floats, level: float
+) -> tuple[Floats, Floats]:
+    """Return both ends of chi-squared intervals that contain the values."""
+    from scipy.special import chdtri
+
+    with np.errstate(divide="ignore"):  # with hardly any degree of freedom there is no upper end
+        low, high = (
+            unbiased_spread * np.sqrt(df / chdtri(df, (1 - side * level) / 2)) for side in (1, -1)
+        )
+    return np.minimum(low, values), high
 
 
 def _residual_df(votes: VoteEntries, state: ProjectionState, compared: Bools) -> Floats:
@@ -225,53 +259,6 @@ def _residual_df(votes: VoteEntries, state: ProjectionState, compared: Bools) ->
     share = weight / votes.sum_rows(weight)[votes.rows]
     df = np.where(compared, votes.sum_columns(1 - share) - 1, np.nan)
     return np.where(df > 0, df, np.nan)
-
-
-def _quality_estimates(
-    votes: VoteEntries, state: ProjectionState, unbiased_spread: Floats, level: float
-) -> Estimates:
-    """Return qualities with normal intervals from the error of a weighted mean."""
-    from scipy.special import ndtri
-
-    finite_spread = np.where(unbiased_spread > 0, unbiased_spread, np.inf)
-    weight = votes.sum_rows((1 / finite_spread**2)[votes.columns])
-    error = np.divide(1, np.sqrt(weight), out=np.full(len(weight), np.nan), where=weight > 0)
-    counts = np.bincount(votes.rows, minlength=votes.shape[0])
-    values = np.where(counts > 0, state.qualities, np.nan)
-    half_width = error * ndtri((1 + level) / 2)
-    name = "alternating-projection-normal"
-    return _zip_estimates(values, values - half_width, values + half_width, counts, level, name)
-
-
-def _bias_estimates(
-    votes: Codes, values: Floats, unbiased_spread: Floats, df: Floats, level: float
-) -> Estimates:
-    from scipy.special import stdtrit
-
-    half_width = unbiased_spread / np.sqrt(np.maximum(votes, 1)) * stdtrit(df, (1 + level) / 2)
-    name = "alternating-projection-t"
-    return _zip_estimates(values, values - half_width, values + half_width, votes, level, name)
-
-
-def _inconsistency_estimates(
-    votes: Codes, values: Floats, unbiased_spread: Floats, df: Floats, level: float
-) -> Estimates:
-    """Return inconsistencies with chi-squared intervals that contain them."""
-    from scipy.special import chdtri
-
-    with np.errstate(divide="ignore"):  # with hardly any degree of freedom there is no upper end
-        low, high = (
-            unbiased_spread * np.sqrt(df / chdtri(df, (1 - side * level) / 2)) for side in (1, -1)
-        )
-    low = np.minimum(low, values)
-    return _zip_estimates(values, low, high, votes, level, "alternating-projection-chi2")
-
-
-def _zip_estimates(
-    values: Floats, low: Floats, high: Floats, counts: Codes, level: float, method: str
-) -> Estimates:
-    rows = zip(values.tolist(), low.tolist(), high.tolist(), counts.tolist(), strict=True)
-    return tuple(Estimate(v, a, b, level, n, 0, method) for v, a, b, n in rows)
 
 
 # --- Observer rejection (BT.500) -----------------------------------------------------------------

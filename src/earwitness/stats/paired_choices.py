@@ -10,16 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.core import Estimate
-from earwitness.stats.arrays import Bools, Floats
+from earwitness.stats.arrays import Bools, Floats, group_sums, select_rows
 from earwitness.stats.votes import Codes
 
 # --- Paired choices and separation ---------------------------------------------------------------
 # Preferences form a directed graph; ties are edges in both directions. Systems that reach each
 # other in it can be placed on a common scale; others can only be placed above or below, or not at
 # all.
-
-
-MIN_PATH_LENGTH = -1e9  # lower bound of path lengths, for negative cycles
 
 
 @dataclass(frozen=True)
@@ -37,18 +34,6 @@ class Choices:
     size: tuple[int, int]
     items: Codes | None = None
 
-    def within(self, systems: Bools) -> Choices:
-        """Return the votes on pairs of these systems."""
-        is_kept = systems[self.first] & systems[self.second]
-        return replace(
-            self,
-            first=self.first[is_kept],
-            second=self.second[is_kept],
-            outcomes=self.outcomes[is_kept],
-            listeners=self.listeners[is_kept],
-            items=None if self.items is None else self.items[is_kept],
-        )
-
 
 def tally_choices(choices: Choices) -> tuple[Floats, Floats]:
     """Return how often each system was preferred to each other one, and how often they tied."""
@@ -61,38 +46,20 @@ def tally_choices(choices: Choices) -> tuple[Floats, Floats]:
     return beaten, tied + tied.T
 
 
-def _transitive_closure(edges: Bools) -> Bools:
-    """Return which system reaches which; every system reaches itself."""
-    reached = edges | np.eye(len(edges), dtype=np.bool_)
-    # Squaring doubles the length of the paths that are counted.
-    for _ in range(max(1, math.ceil(math.log2(max(2, len(edges)))))):
-        reached = (reached.astype(np.float64) @ reached.astype(np.float64)) > 0
-    return np.asarray(reached)
-
-
-def largest_core(votes: Floats) -> Bools:
-    """Return the largest strongly connected set of systems; of equally large ones that with most
-    votes.
+def largest_core(votes: Floats, reached: Bools) -> Bools:
+    """Return the largest set of systems that reach each other; of equally large ones that with
+    most votes.
     """
-    reached = _transitive_closure(votes > 0)
-    sets = reached & reached.T
-    best = np.zeros(len(votes), np.bool_)
-    for members in sets:
-        if members.sum() > 1 and (members.sum(), _votes_within(votes, members)) > (
-            best.sum(),
-            _votes_within(votes, best),
-        ):
-            best = members
-    return best
+    core = max(
+        reached & reached.T,
+        key=lambda members: (members.sum(), votes[np.ix_(members, members)].sum()),
+        default=np.zeros(0, np.bool_),
+    )
+    return np.asarray(core & (core.sum() > 1))
 
 
-def _votes_within(votes: Floats, members: Bools) -> float:
-    return float(votes[np.ix_(members, members)].sum())
-
-
-def place_outside_core(edges: Bools, core: Bools) -> Floats:
+def place_outside_core(reached: Bools, core: Bools) -> Floats:
     """Return ∞ for systems above the core, −∞ for systems below it, else NaN."""
-    reached = _transitive_closure(edges)
     above = reached[:, core].any(axis=1)
     below = reached[core].any(axis=0)
     places = np.full(len(core), np.nan)
@@ -117,16 +84,17 @@ def tie_factor_limit(choices: Choices) -> float:
     limits
     contain a cycle of negative length.
     """
+    from scipy.sparse.csgraph import NegativeCycleError, floyd_warshall
+
     beaten, tied = tally_choices(choices)
     if not tied.any():
         return -math.inf
     limits = np.where(tied > 0, 2.0, np.inf)  # largest difference between two shifts
-    limits = np.minimum(limits, np.where(beaten.T > 0, -2.0, np.inf))
-    np.fill_diagonal(limits, 0.0)
-    # Floyd–Warshall: shortest paths between all pairs of systems.
-    for middle in range(len(limits)):
-        limits = np.minimum(limits, limits[:, [middle]] + limits[[middle]]).clip(MIN_PATH_LENGTH)
-    return math.nan if (np.diag(limits) < 0).any() else math.inf
+    try:
+        floyd_warshall(np.where(beaten.T > 0, -2.0, limits))
+    except NegativeCycleError:
+        return math.nan
+    return math.inf
 
 
 # --- Bradley-Terry model with ties ---------------------------------------------------------------
@@ -189,9 +157,12 @@ def fit_bradley_terry(choices: Choices) -> BradleyTerryFit:
     Davidson (1970). On extending the Bradley-Terry model to accommodate ties in paired comparison
     experiments. JASA 65.
     """
+    from scipy.sparse.csgraph import floyd_warshall
+
     beaten, tied = tally_choices(choices)
-    core = largest_core(beaten + tied)
-    inner = choices.within(core)
+    reached = np.isfinite(floyd_warshall(beaten + tied > 0, unweighted=True))
+    core = largest_core(beaten + tied, reached)
+    inner = select_rows(choices, core[choices.first] & core[choices.second])
     ties = tie_factor_limit(inner)
     undefined = np.full(choices.size[0], np.nan)
     if not core.any():
@@ -203,7 +174,7 @@ def fit_bradley_terry(choices: Choices) -> BradleyTerryFit:
     parameters = _maximise_likelihood(inner, core, with_ties=math.isnan(ties))
     errors, freedom = _sandwich_errors(inner, core, parameters)
     listeners = len(np.unique(inner.listeners))
-    abilities, ability_errors = place_outside_core(beaten + tied > 0, core), undefined.copy()
+    abilities, ability_errors = place_outside_core(reached, core), undefined.copy()
     abilities[core], ability_errors[core] = parameters[:-1], errors[:-1]
     return BradleyTerryFit(
         *(abilities, ability_errors, float(parameters[-1]), float(errors[-1]), core),
@@ -332,10 +303,8 @@ def _sandwich_errors(choices: Choices, core: Bools, parameters: Floats) -> tuple
 
 def _cluster_squares(influence: Floats, codes: Codes) -> tuple[Floats, int]:
     """Return the variance of parameters over clusters of votes, and the number of clusters."""
-    distinct, index = np.unique(codes, return_inverse=True)
-    sums = np.zeros((len(distinct), influence.shape[1]))
-    np.add.at(sums, index, influence)
-    return (sums**2).sum(axis=0) * len(distinct) / max(len(distinct) - 1, 1), len(distinct)
+    sums = group_sums(influence, codes)
+    return (sums**2).sum(axis=0) * len(sums) / max(len(sums) - 1, 1), len(sums)
 
 
 # --- Sensitivity d-prime -------------------------------------------------------------------------

@@ -31,6 +31,26 @@ class Moments(NamedTuple):
     sd: Floats
     n: Floats
 
+    @property
+    def freedom(self) -> Floats:
+        """Degrees of freedom; NaN with fewer than two values."""
+        return np.where(self.n > 1, self.n - 1, np.nan)
+
+    @property
+    def root_n(self) -> Floats:
+        """Root of the number of values; NaN without a value."""
+        return np.sqrt(np.where(self.n > 0, self.n, np.nan))
+
+    @property
+    def is_constant(self) -> Bools:
+        """Whether all values are equal; False if unknown."""
+        return np.asarray(self.sd <= SPREAD_TOLERANCE * np.maximum(1, np.abs(self.mean)))
+
+    @property
+    def t(self) -> Floats:
+        """The t statistic; NaN if all values are equal."""
+        return ratio(self.mean * self.root_n, np.where(self.is_constant, 0, self.sd))
+
 
 def moments_from_sums(total: Floats, squares: Floats, n: Floats) -> Moments:
     """Return moments from sums and sums of squared deviations; NaN with too few values."""
@@ -57,16 +77,34 @@ def mean_interval(moments: Moments, level: float) -> tuple[Floats, Floats]:
     """Return both ends of the t interval of the mean, with n − 1 degrees of freedom."""
     from scipy.special import stdtrit
 
-    half = stdtrit(_degrees_of_freedom(moments), (1 + level) / 2) * moments.sd / _root_n(moments)
+    half = stdtrit(moments.freedom, (1 + level) / 2) * moments.sd / moments.root_n
     return moments.mean - half, moments.mean + half
+
+
+def build_estimates(
+    value: Floats,
+    ends: tuple[Floats, Floats],
+    level: float,
+    n: Floats | Ints | int,
+    undefined: Floats | Ints | float,
+    methods: Sequence[str] | str,
+) -> list[Estimate]:
+    """Return one estimate per system from columns, or from what all systems share."""
+    methods = [methods] * len(value) if isinstance(methods, str) else methods
+    counts = (np.broadcast_to(count, value.shape) for count in (n, undefined))
+    columns = zip(value.tolist(), *(end.tolist() for end in ends), *counts, methods, strict=True)
+    return [
+        Estimate(value, low, high, level, int(n), int(undefined), method)
+        for value, low, high, n, undefined, method in columns
+    ]
 
 
 def compute_t_p_values(moments: Moments) -> Floats:
     """Return the two-sided p of the t test of a mean of 0."""
     from scipy.special import stdtr
 
-    p = 2 * stdtr(_degrees_of_freedom(moments), -np.abs(_t_statistic(moments)))
-    return np.where(_is_constant(moments) & (np.abs(moments.mean) <= SPREAD_TOLERANCE), 1.0, p)
+    p = 2 * stdtr(moments.freedom, -np.abs(moments.t))
+    return np.where(moments.is_constant & (np.abs(moments.mean) <= SPREAD_TOLERANCE), 1.0, p)
 
 
 class Sizes(NamedTuple):
@@ -86,17 +124,11 @@ def effect_sizes(moments: Moments, level: float) -> Sizes:
     """
     from scipy.special import gammaln
 
-    freedom, t = _degrees_of_freedom(moments), _t_statistic(moments)
-    freedom = np.where(freedom > 1, freedom, np.nan)
+    t = moments.t
+    freedom = np.where(moments.freedom > 1, moments.freedom, np.nan)
     shrunk = np.exp(gammaln(freedom / 2) - gammaln((freedom - 1) / 2)) * np.sqrt(2 / freedom)
-    factor = shrunk / _root_n(moments)
-    ends = (
-        _noncentral_centre(
-            freedom, t, np.abs(t) > NONCENTRAL_LIMIT_SDS * _root_n(moments), side * level
-        )
-        for side in (1, -1)
-    )
-    low, high = (factor * end for end in ends)
+    factor, is_far = shrunk / moments.root_n, np.abs(t) > NONCENTRAL_LIMIT_SDS * moments.root_n
+    low, high = (factor * _noncentral_centre(freedom, t, is_far, side * level) for side in (1, -1))
     return Sizes(factor * t, low, high)
 
 
@@ -112,24 +144,6 @@ def _noncentral_centre(freedom: Floats, t: Floats, is_far: Bools, level: float) 
     limit = t * np.sqrt(chdtri(freedom, chance) / freedom)
     near = nctdtrinc(freedom, chance, np.where(is_far, np.nan, t))
     return np.asarray(np.where(is_far, limit, near))
-
-
-def _degrees_of_freedom(moments: Moments) -> Floats:
-    return np.where(moments.n > 1, moments.n - 1, np.nan)
-
-
-def _root_n(moments: Moments) -> Floats:
-    return np.sqrt(np.where(moments.n > 0, moments.n, np.nan))
-
-
-def _is_constant(moments: Moments) -> Bools:
-    """Return whether all values are equal; False if unknown."""
-    return np.asarray(moments.sd <= SPREAD_TOLERANCE * np.maximum(1, np.abs(moments.mean)))
-
-
-def _t_statistic(moments: Moments) -> Floats:
-    """Return the t statistic, NaN if all values are equal."""
-    return ratio(moments.mean * _root_n(moments), np.where(_is_constant(moments), 0, moments.sd))
 
 
 # --- Rank tests ----------------------------------------------------------------------------------
@@ -260,12 +274,18 @@ def binomial_at_least(count: int, trials: int, chance: float = 0.5) -> float:
     >>> binomial_at_least(9, 10)  # (10 + 1) / 1024
     0.0107421875
     """
-    return _binomial_tail(count, trials, trials, chance)
+    from scipy.special import bdtrc
+
+    if trials == 0:
+        return math.nan
+    return float(bdtrc(count - 1, trials, chance)) if count > 0 else 1.0
 
 
 def binomial_at_most(count: int, trials: int, chance: float = 0.5) -> float:
     """Return the probability of at most ``count`` successes."""
-    return _binomial_tail(0, count, trials, chance)
+    from scipy.special import bdtr
+
+    return float(bdtr(count, trials, chance)) if trials else math.nan
 
 
 def binomial_two_sided(count: int, trials: int, chance: float = 0.5) -> float:
@@ -298,17 +318,6 @@ def binomial_share(count: int, trials: int, level: float = 0.95) -> Estimate:
     low = float(betaincinv(count, trials - count + 1, outside)) if count > 0 else 0.0
     high = float(betaincinv(count + 1, trials - count, 1 - outside)) if count < trials else 1.0
     return Estimate(count / trials, low, high, level, trials, 0, CLOPPER_PEARSON)
-
-
-def _binomial_tail(first: int, last: int, trials: int, chance: float) -> float:
-    """Return the probability of a tail; ``first`` is 0 or ``last`` is ``trials``."""
-    from scipy.special import bdtr, bdtrc
-
-    if trials == 0:
-        return math.nan
-    if first > 0:
-        return float(bdtrc(first - 1, trials, chance))
-    return float(bdtr(last, trials, chance))
 
 
 def _log_likelihoods(trials: int, chance: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -353,18 +362,13 @@ def bh(p: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def leave_uncorrected(p: Sequence[float]) -> list[float]:
-    """Return p unchanged."""
-    return list(p)
-
-
 def _defined_order(p: Sequence[float]) -> list[int]:
     """Return the indices of defined p, in ascending order of p."""
     return sorted((i for i, p_value in enumerate(p) if not np.isnan(p_value)), key=lambda i: p[i])
 
 
 Correction = Callable[[Sequence[float]], list[float]]
-CORRECTIONS: dict[str, Correction] = {"holm": holm, "bh": bh, "none": leave_uncorrected}
+CORRECTIONS: dict[str, Correction] = {"holm": holm, "bh": bh, "none": list}
 
 
 # --- Intervals of several differences ------------------------------------------------------------

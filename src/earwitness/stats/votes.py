@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.stats.arrays import Bools, Floats
+from earwitness.stats.arrays import Bools, Floats, select_rows
 from earwitness.stats.significance import ratio
 
 # --- Votes as arrays -----------------------------------------------------------------------------
@@ -35,13 +35,7 @@ class Votes:
 
     def select(self, which: Bools | Codes) -> Votes:
         """Return some of the votes; systems, items and listeners keep their numbers."""
-        return replace(
-            self,
-            values=self.values[which],
-            systems=self.systems[which],
-            items=self.items[which],
-            listeners=self.listeners[which],
-        )
+        return select_rows(self, which)
 
     @property
     def stimuli(self) -> Codes:
@@ -154,13 +148,13 @@ class Differences:
     @property
     def combined(self) -> Votes:
         """All differences."""
-        parts = self.common, self.of_means
+        first, last = self.common, self.of_means
         return Votes(
-            np.concatenate([votes.values for votes in parts]),
-            np.concatenate([votes.systems for votes in parts]),
-            np.concatenate([votes.items for votes in parts]),
-            np.concatenate([votes.listeners for votes in parts]),
-            self.of_means.size,
+            np.append(first.values, last.values),
+            np.append(first.systems, last.systems),
+            np.append(first.items, last.items),
+            np.append(first.listeners, last.listeners),
+            last.size,
         )
 
     @property
