@@ -46,7 +46,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from earwitness import report
-from earwitness.version import __version__
+from earwitness.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from earwitness import chapters as chapters
@@ -136,51 +136,7 @@ FUNCTION_MODULES = {
 report.RENDERERS_PLACE = "earwitness.output_formats:RENDERERS"
 SUBPACKAGES = ("chapters", "skims", "summaries")
 
-__all__ = [
-    "__version__",
-    "agree",
-    "align",
-    "audio_clips",
-    "audio_conditions",
-    "audio_normalize",
-    "audio_select",
-    "chapters",
-    "compare",
-    "gather",
-    "metrics",
-    "network",
-    "people",
-    "references_experiment",
-    "render",
-    "score",
-    "skim",
-    "skims",
-    "soundscape",
-    "study_analyse",
-    "study_anchors",
-    "study_backup",
-    "study_check",
-    "study_design",
-    "study_enter",
-    "study_export",
-    "study_export_xlsx",
-    "study_import",
-    "study_import_xlsx",
-    "study_links",
-    "study_new",
-    "study_plane",
-    "study_power",
-    "study_ratings",
-    "study_ratings_xlsx",
-    "study_restore",
-    "study_sheets",
-    "study_simulate",
-    "study_status",
-    "study_summaries",
-    "summaries",
-    "summarize",
-    "transcribe",
-]
+__all__ = sorted(["__version__", *FUNCTION_MODULES, *SUBPACKAGES])
 
 if not TYPE_CHECKING:  # type checkers know all names, and refuse others
 

@@ -258,20 +258,10 @@ def nearest(name: str, names: Iterable[str]) -> str:
     >>> nearest("pesq", ["MOS", "PESQ"])
     'did you mean "PESQ"?'
     """
-    known = tuple(sorted(names))
-    remedies = _remedies_by_name(known)
-    if name not in remedies:
-        remedies[name] = _find_nearest(name, known)
-    return remedies[name]
+    return _find_nearest(name, tuple(sorted(names)))
 
 
-@lru_cache(maxsize=8)
-def _remedies_by_name(known: tuple[str, ...]) -> dict[str, str]:
-    """Return the remedies found so far: the same name is often wrong in many lines."""
-    del known  # the key of the cache
-    return {}
-
-
+@lru_cache(maxsize=4096)  # the same name is often wrong in many lines
 def _find_nearest(name: str, names: tuple[str, ...]) -> str:
     if not names:
         return ""

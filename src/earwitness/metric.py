@@ -324,29 +324,21 @@ class PairMetric(Metric):
 
     def measure_many(self, cases: Sequence[Case]) -> Floats:
         """Compute the statistics of every case, combined over its references."""
-        columns = self.columns(cases)
-        pairs = self.pairs(columns)
-        each = self.measure_pairs(pairs)
-        return self._whole(each, columns, self._goodness(each, pairs))
+        return self._whole(*self._measure(cases))
 
     def measure_views(self, cases: Sequence[Case], *, each: bool = True) -> ReferenceViews:
         """Compute all statistics from one measurement of every pair."""
         del each
-        columns = self.columns(cases)
-        pairs, counts = self.pairs(columns), columns.counts
-        rows = self.measure_pairs(pairs)
-        goodness = self._goodness(rows, pairs)
+        columns, rows, goodness = self._measure(cases)
+        counts = columns.counts
         several = np.repeat(counts > 1, counts)
         left_out = self._left_out(rows[several], counts[counts > 1], goodness[several])
-        return ReferenceViews(self._whole(rows, columns, goodness), rows, left_out)
+        return ReferenceViews(self._whole(columns, rows, goodness), rows, left_out)
 
     def measure_subsets(self, cases: Cases, subsets: Bools, names: Collection[str] = ()) -> Floats:
         """Compute all statistics from one measurement of every pair."""
         del names
-        columns = self.columns(cases)
-        pairs = self.pairs(columns)
-        rows = self.measure_pairs(pairs)
-        goodness = self._goodness(rows, pairs)
+        columns, rows, goodness = self._measure(cases)
         first = bounds(columns.counts)[:-1]
         step = max(1, CASES_AT_ONCE // max(1, len(cases)))
         combined = []
@@ -358,7 +350,14 @@ class PairMetric(Metric):
             combined.append(self._combine(rows[index], counts, goodness[index]))
         return np.concatenate(combined).reshape(len(subsets), len(first), -1)
 
-    def _whole(self, each: Floats, columns: Cases, goodness: Floats) -> Floats:
+    def _measure(self, cases: Sequence[Case]) -> tuple[Cases, Floats, Floats]:
+        """Return the cases as columns, and the statistics and the goodness of every pair."""
+        columns = self.columns(cases)
+        pairs = self.pairs(columns)
+        each = self.measure_pairs(pairs)
+        return columns, each, self._goodness(each, pairs)
+
+    def _whole(self, columns: Cases, each: Floats, goodness: Floats) -> Floats:
         return self._combine(each, columns.counts, goodness) if columns.several else each
 
     def _combine(self, each: Floats, counts: Ints, goodness: Floats) -> Floats:
