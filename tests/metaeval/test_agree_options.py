@@ -16,12 +16,12 @@ from scipy import stats
 from earwitness.core import Estimate
 from earwitness.errors import UsageError
 from earwitness.metaeval.agree import ScoreOptions
+from earwitness.metaeval.coefficients import PARTIAL_COEFFICIENTS
 from earwitness.metaeval.levels import (
-    PARTIAL_COEFFICIENTS,
     ScoreRatingGrid,
     StudyDraws,
     cell_means,
-    evaluate_partial,
+    evaluate_draws,
 )
 from earwitness.metaeval.pairwise_accuracy import (
     soft_accuracy_draws,
@@ -382,6 +382,9 @@ def plain_partial(name: str, x: Floats, y: Floats, controls: list[Floats]) -> fl
     return float((xy - xz * yz) / np.sqrt(left)) if left > 1e-12 else float("nan")
 
 
+PLAIN = list(PARTIAL_COEFFICIENTS)
+
+
 @pytest.mark.parametrize("count", [1, 2])
 def test_partial_correlations_are_those_of_the_formula_at_every_level(count: int) -> None:
     rng = np.random.default_rng(7)
@@ -390,9 +393,9 @@ def test_partial_correlations_are_those_of_the_formula_at_every_level(count: int
     controls += ratings / 6
     scores[1, 2, 3:5] = ratings[4, 1] = np.nan
     once = StudyDraws(np.ones((1, 6)), np.ones((1, 8)), ratings[None])
-    for row, name in enumerate(PARTIAL_COEFFICIENTS):
+    for row, name in enumerate(PARTIAL_COEFFICIENTS.values()):
         found = {
-            level: evaluate_partial(level, scores, controls, once)[0][row, 0]
+            level: evaluate_draws(level, scores, once, PLAIN, controls=controls)[0][row, 0]
             for level in ("system", "item", "global")
         }
         for metric, own in enumerate(scores):
@@ -419,7 +422,7 @@ def test_pearson_given_a_column_is_the_correlation_of_residuals() -> None:
     y, x = y + z, x + 2 * z
     residuals = [one - np.polyval(np.polyfit(z, one, 1), z) for one in (x, y)]
     once = StudyDraws(np.ones((1, 1)), np.ones((1, 40)), y[None, None])
-    found = evaluate_partial("global", x[None, None], z[None, None], once)[0][0, 0, 0]
+    found = evaluate_draws("global", x[None, None], once, PLAIN, controls=z[None, None])[0][0, 0, 0]
     assert found == pytest.approx(stats.pearsonr(*residuals).statistic)
 
 
@@ -430,7 +433,7 @@ def test_partial_draws_count_units_as_often_as_they_are_drawn() -> None:
     systems, items = rng.integers(0, 3, (6, 5)), rng.integers(0, 3, (6, 7))
     draws = StudyDraws(systems.astype(float), items.astype(float), ratings[None])
     for level in ("item", "global"):
-        found = evaluate_partial(level, scores, control, draws)[0][:, :, 0]
+        found = evaluate_draws(level, scores, draws, PLAIN, controls=control)[0][:, :, 0]
         for draw in range(6):
             picked = [
                 np.repeat(np.repeat(one, systems[draw], axis=0), items[draw], axis=1)
@@ -439,7 +442,7 @@ def test_partial_draws_count_units_as_often_as_they_are_drawn() -> None:
             if level == "global":
                 values = [
                     plain_partial(name, picked[0].ravel(), picked[1].ravel(), [picked[2].ravel()])
-                    for name in PARTIAL_COEFFICIENTS
+                    for name in PARTIAL_COEFFICIENTS.values()
                 ]
             elif (systems[draw] > 0).sum() < 4:
                 assert np.isnan(found[:, draw]).all()
@@ -450,7 +453,7 @@ def test_partial_draws_count_units_as_often_as_they_are_drawn() -> None:
                         plain_partial(name, picked[0][:, i], picked[1][:, i], [picked[2][:, i]])
                         for i in range(picked[0].shape[1])
                     ]
-                    for name in PARTIAL_COEFFICIENTS
+                    for name in PARTIAL_COEFFICIENTS.values()
                 ]
                 values = np.nanmean(by_item, axis=1).tolist()
             assert found[:, draw] == pytest.approx(np.array(values))

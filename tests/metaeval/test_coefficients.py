@@ -137,12 +137,11 @@ def test_values_stay_in_range_and_chance_is_between(name: str) -> None:
     which, rng = COEFFICIENTS[name], np.random.default_rng(4)
     x, y = rng.normal(size=(1, many(200, 5000), 8)), rng.normal(size=(1, 1, 8))
     found = compute_coefficients(ScoreRatingSample(x, y, np.ones((1, 1, 8))), [name])
-    assert which.low <= found.min() < which.chance < found.max() <= which.high
+    assert which.low <= found.min() < which.middle < found.max() <= 1
     # Eight things: a coefficient by chance has a standard deviation below 0.4.
-    assert found.mean() == pytest.approx(which.chance, abs=4 * 0.4 / math.sqrt(found.size))
-    assert one(name, [1, 2, 3], [1, 2, 3]) == which.high
+    assert found.mean() == pytest.approx(which.middle, abs=4 * 0.4 / math.sqrt(found.size))
+    assert one(name, [1, 2, 3], [1, 2, 3]) == 1
     assert one(name, [1, 2, 3], [3, 2, 1]) == which.low
-    assert which.says.endswith(".")
 
 
 def test_pairwise_accuracy_is_of_systems_only() -> None:

@@ -132,21 +132,21 @@ def test_few_points_have_fewer_terms() -> None:
     assert fit_mapping(np.array([0.0, 1, 2, 0, 1, 2]), y, 3).order == 1  # three different scores
     assert fit_mapping(np.array([0.0, 1, 0, 1, 0, 1]), y, 3).order == 1
     flat = fit_mapping(x[:2], y[:2], 3)
-    assert (flat.asked_order, flat.order, flat.terms, flat.direction) == (3, 0, (1.5,), 0)
+    assert (flat.order, flat.terms, flat.direction) == (0, (1.5,), 0)
     same = fit_mapping(np.full(6, 2.0), y, 1)
     assert (same.order, same.map_scores(np.array([2.0])).tolist()) == (0, [3.0])
     level = fit_mapping(x, np.full(6, 3.0), 3)
     assert (level.direction, level.order, level.flat, flat.flat) == (0, 0, True, False)
 
 
-def test_unknown_points_are_counted_and_a_score_beyond_the_range_has_no_value() -> None:
+def test_unknown_points_are_left_out_and_a_score_beyond_the_range_has_no_value() -> None:
     x = np.array([np.nan, 0, 1, 2, 3, 4, 9, np.inf])
     y = np.array([1, 1, 2, 3, 4, 5, np.nan, 3])
     found = fit_mapping(x, y, 3)
-    assert (found.n, found.undefined, found.low, found.high) == (5, 3, 0, 4)
+    assert (found.low, found.high) == (0, 4)
     assert np.allclose(found.map_scores(x), [np.nan, 1, 2, 3, 4, 5, np.nan, np.nan], equal_nan=True)
     nothing = fit_mapping(np.full(3, np.nan), np.ones(3), 3)
-    assert (nothing.n, nothing.undefined, nothing.order) == (0, 3, 0)
+    assert nothing.order == 0
     assert np.isnan(nothing.map_scores(np.ones(2))).all()
 
 

@@ -14,7 +14,7 @@ from earwitness.analysis.rating_set import (
     TableOptions,
 )
 from earwitness.analysis.settings import AnalysisSettings
-from earwitness.core import Progress, Rating, Score
+from earwitness.core import Progress, Rating, Score, group_values
 from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.metaeval.join import check_controls, metric_columns
@@ -251,10 +251,7 @@ def _filter_inputs(inputs: ScoresAndRatings, where: Filter) -> ScoresAndRatings:
 
 def _split_by_references(scores: Sequence[Score]) -> tuple[list[Score], list[Score]]:
     """Return the scores with the most references of their metric, and those with fewer."""
-    if not any(score.references for score in scores):
-        return list(scores), []
-    max_references: dict[str, int] = {}
-    for score in scores:
-        max_references[score.metric] = max(max_references.get(score.metric, 0), score.references)
+    references = group_values((score.metric, score.references) for score in scores)
+    max_references = {metric: max(counts) for metric, counts in references.items()}
     full = [score for score in scores if score.references == max_references[score.metric]]
     return full, [score for score in scores if score.references < max_references[score.metric]]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from earwitness.core import Estimate
+from earwitness.metaeval.coefficients import coefficient_names
 from earwitness.metaeval.figures import ScaleComparison
 from earwitness.metaeval.levels import cell_means, compare_paired_tables
 from earwitness.metaeval.results import Figure, HumanCeiling
@@ -30,23 +31,38 @@ CELLS_IN_CACHE = 50_000  # number of cells processed at once; tables of pairs fi
 
 @dataclass(frozen=True)
 class Ceiling:
-    """Agreement per rater or split (``values``), and the ``mean`` of the ``n`` defined values.
-
-    ``stepped`` is the mean after the Spearman–Brown formula. It is NaN if not requested, and if the
-    mean is below 0.
-    """
+    """Agreement per rater or split; NaN if undefined."""
 
     values: Floats
-    mean: float
-    n: int
-    undefined: int
-    stepped: float = math.nan
+
+    @property
+    def defined(self) -> Floats:
+        """Values that are defined."""
+        return self.values[~np.isnan(self.values)]
+
+    @property
+    def mean(self) -> float:
+        """Mean of the defined values."""
+        return float(self.defined.mean()) if len(self.defined) else math.nan
+
+    @property
+    def stepped(self) -> float:
+        """Agreement of two full panels by the Spearman–Brown formula; NaN if it is below 0."""
+        return 2 * self.mean / (1 + self.mean) if self.mean >= 0 else math.nan
+
+    def estimate(self, level: float, method: str) -> Estimate:
+        """Return the mean, with the percentile range of raters or splits."""
+        n, low, high = len(self.defined), math.nan, math.nan
+        if n >= MIN_CASES_FOR_INTERVAL:
+            ends = percentile_interval(self.defined[:, None], level)
+            low, high = float(ends[0][0]), float(ends[1][0])
+        return Estimate(self.mean, low, high, level, n, len(self.values) - n, method)
 
 
 def measure_ceilings(
     votes: Votes, level: str, names: Sequence[str], *, splits: int, seed: int
 ) -> list[tuple[Ceiling, Ceiling]]:
-    """Return both measures for each coefficient at a level, with Spearman–Brown for Pearson's r.
+    """Return both measures for each coefficient at a level.
 
     Coefficients share tables and pairs, which is much faster than one coefficient at a time.
     """
@@ -55,15 +71,7 @@ def measure_ceilings(
         sides = side_tables(votes, firsts)
         tables = [_compare_sides(*pair, level, names) for pair in sides]
         values_by_way.append(np.concatenate([np.empty((len(names), 0)), *tables], axis=1))
-    return [
-        (
-            summarise_values(rater_values),
-            step_up(summarise_values(half_values))
-            if name == "pearson"
-            else summarise_values(half_values),
-        )
-        for name, rater_values, half_values in zip(names, *values_by_way, strict=True)
-    ]
+    return [(Ceiling(a), Ceiling(b)) for a, b in zip(*values_by_way, strict=True)]
 
 
 def _compare_sides(first: Floats, second: Floats, level: str, names: Sequence[str]) -> Floats:
@@ -84,20 +92,6 @@ def draw_halves(votes: Votes, splits: int, seed: int) -> Floats:
     return first_half
 
 
-def step_up(ceiling: Ceiling) -> Ceiling:
-    """Add the agreement of two full panels by the Spearman–Brown formula."""
-    if not ceiling.mean >= 0:
-        return ceiling
-    return replace(ceiling, stepped=2 * ceiling.mean / (1 + ceiling.mean))
-
-
-def summarise_values(values: Floats) -> Ceiling:
-    """Return the mean of defined values; NaN counts as undefined."""
-    defined = values[~np.isnan(values)]
-    mean = float(defined.mean()) if len(defined) else math.nan
-    return Ceiling(values, mean, len(defined), len(values) - len(defined))
-
-
 def side_tables(votes: Votes, firsts: Floats) -> Iterator[tuple[Floats, Floats]]:
     """Yield cell means of both sides in blocks, NaN where either side has no vote."""
     systems, items, _ = votes.size
@@ -114,11 +108,11 @@ def side_tables(votes: Votes, firsts: Floats) -> Iterator[tuple[Floats, Floats]]
             for side in (block, 1 - block)
         )
         gaps = np.isnan(first) | np.isnan(second)
-        first[gaps] = second[gaps] = np.nan
-        yield (
-            first.reshape(-1, items, systems).swapaxes(1, 2),
-            second.reshape(-1, items, systems).swapaxes(1, 2),
+        first, second = (
+            np.where(gaps, np.nan, side).reshape(-1, items, systems).swapaxes(1, 2)
+            for side in (first, second)
         )
+        yield first, second
 
 
 def _cell_means(weights: Floats, values: Parts, counts: Parts) -> Floats:
@@ -144,7 +138,7 @@ def estimate_ceilings(comparison: ScaleComparison) -> list[HumanCeiling]:
     for level in comparison.levels:
         if level == "global" and len(comparison.table.systems) > 1:
             continue
-        names, opinions = settings.coefficient_names(level), comparison.at_level(level).opinions
+        names, opinions = coefficient_names(level), comparison.at_level(level).opinions
         assert isinstance(opinions, Votes)
         measured = measure_ceilings(
             opinions, level, names, splits=settings.splits, seed=settings.seed
@@ -153,18 +147,9 @@ def estimate_ceilings(comparison: ScaleComparison) -> list[HumanCeiling]:
             ceilings.append(
                 HumanCeiling(
                     Figure(level, name),
-                    _estimate(rater, settings.level, "a rater against the others"),
-                    _estimate(halves, settings.level, "halves of the raters"),
-                    halves.stepped,
+                    rater.estimate(settings.level, "a rater against the others"),
+                    halves.estimate(settings.level, "halves of the raters"),
+                    halves.stepped if name == "pearson" else math.nan,
                 )
             )
     return ceilings
-
-
-def _estimate(ceiling: Ceiling, level: float, method: str) -> Estimate:
-    """Return the mean, with the percentile range of raters or splits."""
-    low = high = math.nan
-    if ceiling.n >= MIN_CASES_FOR_INTERVAL:
-        ends = percentile_interval(ceiling.values[~np.isnan(ceiling.values)][:, None], level)
-        low, high = float(ends[0][0]), float(ends[1][0])
-    return Estimate(ceiling.mean, low, high, level, ceiling.n, ceiling.undefined, method)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from earwitness.metaeval.pair_counts import (
     PairCounts,
@@ -23,7 +24,6 @@ from earwitness.metaeval.pair_counts import (
 )
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.significance import ratio
-from earwitness.stats.votes import Codes
 
 # --- Weighted correlations -----------------------------------------------------------------------
 # Tables are as in ``count_pairs``: groups × rows × units, results groups × draws × metrics. A unit
@@ -123,11 +123,18 @@ def _spearman_by_pairs(metrics: Floats, signs: Signs, weights: Floats) -> Floats
 
 def _ranks_by_pairs(signs: Signs, units: Floats) -> Floats:
     """Return ranks as units × groups × draws, like the weights."""
-    index = pair_index(len(units))
+    index, (is_earlier, is_later) = pair_index(len(units)), _pair_members(len(units))
     shape = len(signs), units[0].size
-    above = index.is_later @ (units[index.earlier] * signs).reshape(shape)
-    above -= index.is_earlier @ (units[index.later] * signs).reshape(shape)
+    above = is_later @ (units[index.earlier] * signs).reshape(shape)
+    above -= is_earlier @ (units[index.later] * signs).reshape(shape)
     return np.asarray(above.reshape(units.shape), units.dtype)
+
+
+@lru_cache(maxsize=4)
+def _pair_members(things: int) -> list[NDArray[np.float32]]:
+    """Return which unit is the earlier one of each pair, and which the later, by unit and pair."""
+    units = np.arange(things)[:, None]
+    return [(units == side).astype(np.float32) for side in pair_index(things)]
 
 
 def _sum_of_squared_ranks(total: Floats, cubes: Floats) -> Floats:
@@ -150,9 +157,7 @@ def _spearman_by_sorting(metrics: Floats, people: Floats, weights: Floats) -> Fl
         sorted_units = sort_units(metrics[group])
         for draw in range(draws):
             draw_weights = weights[group, draw]
-            people_ranks = _weighted_ranks(
-                *_encode_values(people[group, draw % people.shape[1]]), draw_weights
-            )
+            people_ranks = _weighted_ranks(people[group, draw % people.shape[1]], draw_weights)
             weighted_ranks, total = draw_weights * people_ranks, draw_weights.sum()
             ranks, cubes = _sorted_ranks(sorted_units, draw_weights)
             shared = np.einsum("rn,rn->r", ranks, weighted_ranks[sorted_units.orders])
@@ -183,14 +188,9 @@ def _sorted_ranks(sorted_units: SortedUnits, weights: Floats) -> tuple[Floats, F
     return ranks, cubes
 
 
-def _encode_values(values: Floats) -> tuple[Codes, int]:
-    """Return the index of each value among the distinct ones, and their number."""
-    distinct, codes = np.unique(values, return_inverse=True)
-    return codes.astype(np.int64), len(distinct)
-
-
-def _weighted_ranks(codes: Codes, count: int, weights: Floats) -> Floats:
-    weight_by_code = np.bincount(codes, weights, minlength=count)
+def _weighted_ranks(values: Floats, weights: Floats) -> Floats:
+    codes = np.unique(values, return_inverse=True)[1]
+    weight_by_code = np.bincount(codes, weights)
     cumulative = np.cumsum(weight_by_code)
     ranks: Floats = (2 * cumulative - weight_by_code - cumulative[-1])[codes]
     return ranks
@@ -201,55 +201,34 @@ def count_different_values(values: Floats, weights: Floats) -> Floats:
 
     If no row has ties, there is one column for all of them.
     """
-    present = weights > 0
     ordered = np.sort(values, axis=2)
     has_ties = ~(ordered[:, :, 1:] > ordered[:, :, :-1]).all(axis=(0, 2))
-    counts: Floats = present.sum(axis=2, dtype=np.float64)[:, :, None]
+    counts: Floats = (weights > 0).sum(axis=2, dtype=np.float64)[:, :, None]
     if not has_ties.any():
         return counts
     counts = np.repeat(counts, values.shape[1], axis=2)
     if values.shape[2] <= MAX_THINGS_ALL_PAIRS:
-        units = units_first(present.astype(np.float32))
-        counts[:, :, has_ties] = _count_first_occurrences(values[:, has_ties], units)
+        counts[:, :, has_ties] = _count_first_occurrences(values[:, has_ties], weights > 0)
         return counts
     for row in np.flatnonzero(has_ties):
-        counts[:, :, row] = _count_present_codes(values[:, row], present)
+        counts[:, :, row] = count_different_per_draw(values[:, [row]], weights)
     return counts
 
 
-def _count_first_occurrences(values: Floats, units: Floats) -> Floats:
-    """Count present units (units × groups × draws) that no earlier present unit equals."""
-    is_equal = np.tril(values[:, :, :, None] == values[:, :, None, :], -1).astype(units.dtype)
-    present = units.transpose(1, 0, 2)[:, None]
+def _count_first_occurrences(values: Floats, is_present: Bools) -> Floats:
+    """Count present units that no earlier present unit equals."""
+    is_equal = np.tril(values[:, :, :, None] == values[:, :, None, :], -1).astype(np.float32)
+    present = is_present.swapaxes(1, 2)[:, None].astype(np.float32)
     is_first = (is_equal @ present == 0) & (present > 0)
     return np.asarray(is_first.sum(axis=2, dtype=np.float64).swapaxes(1, 2))
 
 
-def _count_present_codes(values: Floats, present: Bools) -> Floats:
-    """Count distinct codes of present units."""
-    counts = np.zeros(present.shape[:2])
-    for group, row in enumerate(values):
-        codes, count = _encode_values(row)
-        for draw, is_present in enumerate(present[group]):
-            counts[group, draw] = (np.bincount(codes, is_present, minlength=count) > 0).sum()
-    return counts
-
-
 def count_different_per_draw(values: Floats, weights: Floats) -> Floats:
-    """Return the number of distinct values with a weight, for values that differ between draws."""
+    """Return the number of distinct values with a weight, for values that may differ by draw."""
     values, present = np.broadcast_arrays(values, weights > 0)
     ordered = np.sort(np.where(present, values, np.nan), axis=2)
     steps = (ordered[:, :, 1:] > ordered[:, :, :-1]).sum(axis=2)
     return np.asarray(present.any(axis=2) + steps, np.float64)
-
-
-def _count_different_by_pairs(signs: Signs, weights: Floats) -> Floats:
-    """Return the same from the signs of all pairs: present units that equal no earlier one."""
-    present = units_first(weights > 0)
-    index = pair_index(len(present))
-    is_repeated = ((signs == 0) & present[index.earlier]).astype(np.float32)
-    repeats = index.is_later @ is_repeated.reshape(len(signs), present[0].size)
-    return np.asarray((present & (repeats.reshape(present.shape) == 0)).sum(axis=0) * 1.0)
 
 
 # --- Table of coefficients -----------------------------------------------------------------------
@@ -268,13 +247,21 @@ class ScoreRatingSample:
     a
     number but has no effect. ``margins`` is one number, or groups × metrics: a score difference of
     at
-    most this much is a tie. Margins affect only counts of pairs, not correlations.
+    most this much is a tie. Margins affect only counts of pairs, not correlations. ``controls`` is
+    the number of the last metrics, with which the correlation of all others is removed.
     """
 
     scores: Floats
     people: Floats
     weights: Floats
     margins: Floats | float = 0.0
+    controls: int = 0
+
+    @cached_property
+    def sides(self) -> list[ScoreRatingSample]:
+        """This sample, and those with each control in the place of the ratings."""
+        controls = np.arange(self.scores.shape[1])[self.scores.shape[1] - self.controls :]
+        return [self, *(replace(self, people=self.scores[:, [number]]) for number in controls)]
 
     @cached_property
     def pairs(self) -> PairCounts:
@@ -294,16 +281,8 @@ class ScoreRatingSample:
     @cached_property
     def different_values(self) -> Floats:
         """The smaller number of distinct values, of scores or of ratings."""
-        if self.signs is None:
-            people = count_different_per_draw(self.people, self.weights)
-        else:
-            people = _count_different_by_pairs(self.signs, self.weights)
+        people = count_different_per_draw(self.people, self.weights)
         return np.minimum(count_different_values(self.scores, self.weights), people[:, :, None])
-
-    @property
-    def is_varied(self) -> Bools:
-        """Whether scores and ratings both have two distinct values."""
-        return self.different_values >= 2
 
 
 def pearson(sample: ScoreRatingSample) -> Floats:
@@ -323,21 +302,23 @@ def spearman(sample: ScoreRatingSample) -> Floats:
 
 def _mask_constant(correlations: Floats, sample: ScoreRatingSample) -> Floats:
     """Return NaN where scores or ratings do not vary."""
-    np.copyto(correlations, np.nan, where=~sample.is_varied)
+    np.copyto(correlations, np.nan, where=sample.different_values < 2)
     return correlations
 
 
 def kendall_b(sample: ScoreRatingSample) -> Floats:
     """Return Kendall's τ-b: (C − D) over the geometric mean of pairs untied on either side."""
-    pairs = sample.pairs
-    return _divide(pairs.net, np.sqrt(pairs.apart_metric * pairs.apart_people))
+    return _divide(sample.pairs.net, PAIR_DENOMINATORS["kendall_b"](sample))
 
 
 def kendall_c(sample: ScoreRatingSample) -> Floats:
     """Return Stuart's τ-c: 2 (C − D) / (n² (m − 1) / m) for m, the fewer distinct values."""
+    return _divide(sample.pairs.net, PAIR_DENOMINATORS["kendall_c"](sample))
+
+
+def _stuart_denominator(sample: ScoreRatingSample) -> Floats:
     distinct, n = sample.different_values, sample.weights.sum(axis=2)[:, :, None]
-    denominator = n**2 * np.maximum(distinct - 1, 0) / np.maximum(distinct, 1)
-    return _divide(sample.pairs.net, denominator / 2)
+    return np.asarray(n**2 * np.maximum(distinct - 1, 0) / np.maximum(distinct, 1) / 2)
 
 
 def acc_23(sample: ScoreRatingSample) -> Floats:
@@ -361,64 +342,45 @@ def _divide(numerator: Floats, denominator: Floats) -> Floats:
     return numerator / _positive_or_nan(denominator)
 
 
+PAIR_DENOMINATORS: dict[str, Callable[[ScoreRatingSample], Floats]] = {
+    "kendall_b": lambda sample: np.sqrt(sample.pairs.apart_metric * sample.pairs.apart_people),
+    "kendall_c": _stuart_denominator,
+    "tau_23": lambda sample: sample.pairs.all,
+    "acc_23": lambda sample: sample.pairs.all,
+    "pairwise_accuracy": lambda sample: sample.pairs.apart_people,
+}
+
+
 @dataclass(frozen=True)
 class Coefficient:
-    """A coefficient with its description, range, value by chance and levels."""
+    """A coefficient with its lowest value and its levels; the highest value is 1."""
 
     value: Callable[[ScoreRatingSample], Floats]
-    says: str
-    low: float
-    high: float
-    chance: float
+    low: float = -1.0
     levels: tuple[str, ...] = LEVELS
+
+    @property
+    def middle(self) -> float:
+        """Middle of the range, the value by chance without ties."""
+        return (self.low + 1) / 2
+
+    def scale(self, values: Floats) -> Floats:
+        """Return values on a scale from −1 to 1."""
+        return (values - self.middle) / (1 - self.middle)
+
+    def unscale(self, scaled: Floats) -> Floats:
+        """Return values from those on a scale from −1 to 1."""
+        return self.middle + scaled * (1 - self.middle)
 
 
 COEFFICIENTS: dict[str, Coefficient] = {
-    "pearson": Coefficient(pearson, "Linear correlation of scores and ratings.", -1, 1, 0),
-    "spearman": Coefficient(
-        spearman, "Pearson correlation of ranks; ties get the mean of their ranks.", -1, 1, 0
-    ),
-    "kendall_b": Coefficient(
-        kendall_b,
-        "Concordant minus discordant pairs, over the geometric mean of the numbers of pairs not "
-        "tied by the metric and not tied by the ratings.",
-        -1,
-        1,
-        0,
-    ),
-    "kendall_c": Coefficient(
-        kendall_c,
-        "Concordant minus discordant pairs, over the maximum for the smaller number of distinct "
-        "values (Stuart).",
-        -1,
-        1,
-        0,
-    ),
-    "tau_23": Coefficient(
-        tau_23,
-        "Share of pairs that the metric orders or ties like the ratings, minus the share of other "
-        "pairs; the expected value by chance is 0 only without ties.",
-        -1,
-        1,
-        0,
-    ),
-    "acc_23": Coefficient(
-        acc_23,
-        "Share of pairs that the metric orders or ties like the ratings; the expected value by "
-        "chance is one half only without ties.",
-        0,
-        1,
-        0.5,
-    ),
-    "pairwise_accuracy": Coefficient(
-        pairwise_accuracy,
-        "Share of pairs of systems with different mean ratings that the metric puts in the same "
-        "order; a tie of the metric counts as wrong.",
-        0,
-        1,
-        0.5,
-        ("system",),
-    ),
+    "pearson": Coefficient(pearson),
+    "spearman": Coefficient(spearman),
+    "kendall_b": Coefficient(kendall_b),
+    "kendall_c": Coefficient(kendall_c),
+    "tau_23": Coefficient(tau_23),
+    "acc_23": Coefficient(acc_23, 0.0),
+    "pairwise_accuracy": Coefficient(pairwise_accuracy, 0.0, ("system",)),
 }
 
 
@@ -430,6 +392,11 @@ REFINED_COEFFICIENTS = {  # coefficients of ``pairwise_accuracy``, and the plain
 }
 REFINED_LEVELS = {CALIBRATED_COEFFICIENT: ("item",), SOFT_COEFFICIENT: ("system",)}
 RANKING_COEFFICIENTS = (*COEFFICIENTS, *REFINED_COEFFICIENTS)
+PARTIAL_COEFFICIENTS = {
+    "pearson": "partial_pearson",
+    "spearman": "partial_spearman",
+    "kendall_b": "partial_kendall",
+}
 
 
 def plain_coefficient(name: str) -> str:
@@ -454,5 +421,32 @@ def compute_coefficients(sample: ScoreRatingSample, names: Sequence[str]) -> Flo
     if not sample.scores.shape[2]:
         return coefficients
     for row, name in enumerate(names):
-        coefficients[row] = COEFFICIENTS[name].value(sample)
+        value = COEFFICIENTS[name].value
+        coefficients[row] = _partial(value, sample) if sample.controls else value(sample)
     return coefficients
+
+
+# --- Partial correlation -------------------------------------------------------------------------
+# The correlation of scores and ratings that is left when the correlation of both with a third
+# column, such as length, is removed: (r_xy − r_xz r_yz) / √((1 − r_xz²)(1 − r_yz²)), for Pearson's
+# r, Spearman's ρ and Kendall's τ-b alike. Several columns are removed one after the other, by the
+# same formula. With n units and k columns it is undefined below n = k + 3, where it could only be
+# −1 or 1.
+
+
+MIN_UNEXPLAINED = 1e-12  # share of variance that a column must leave unexplained
+
+
+def _partial(value: Callable[[ScoreRatingSample], Floats], sample: ScoreRatingSample) -> Floats:
+    """Return a correlation of all metrics with the ratings, with all controls removed."""
+    correlations = np.stack([value(side) for side in sample.sides])  # sides × … × metrics
+    first = sample.scores.shape[1] - sample.controls
+    for control in range(sample.controls):
+        with_control, own = correlations[control + 1], correlations[..., first + control]
+        left = (1 - with_control**2)[None] * (1 - own**2)[..., None]
+        rest = correlations - with_control[None] * own[..., None]
+        is_defined = left > MIN_UNEXPLAINED
+        correlations = np.where(is_defined, rest / np.sqrt(np.where(is_defined, left, 1)), np.nan)
+    partial = np.clip(correlations[0], -1, 1)
+    partial[sample.things < sample.controls + 3] = np.nan
+    return np.asarray(partial)

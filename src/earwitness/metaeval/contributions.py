@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.metaeval.coefficients import ScoreRatingSample
+from earwitness.metaeval.coefficients import PAIR_DENOMINATORS, ScoreRatingSample
 from earwitness.metaeval.levels import ScoreRatingGrid, tie_rounded_means
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.significance import ratio
@@ -27,7 +27,7 @@ from earwitness.stats.votes import Codes
 # observed scores (and their geometric mean for scores of both metrics).
 
 
-PAIR_COEFFICIENTS = ("kendall_b", "kendall_c", "tau_23", "acc_23", "pairwise_accuracy")
+PAIR_COEFFICIENTS = tuple(PAIR_DENOMINATORS)
 MAX_TERMS_ONE_BY_ONE = 200_000_000  # terms up to which swaps of tied scores are evaluated
 MAX_UNITS_ALL_PAIRS = 700  # largest group whose pairs are all enumerated
 SIGNS_IN_MEMORY = 4_000_000  # signs of pairs in memory at once
@@ -140,14 +140,7 @@ def _own_pairs(scores: _Scores, units: _Units, name: str) -> _OwnPairs:
     """Return the sums and weights of a metric: the coefficient is their product over all pairs."""
     weights = units.present[:, None].astype(np.float64)
     sample = ScoreRatingSample(scores.table[:, None], units.people[:, None], weights)
-    pairs, n = sample.pairs, units.present.sum(axis=1).astype(np.float64)
-    if name == "kendall_b":
-        size = np.sqrt(pairs.apart_metric * pairs.apart_people)[:, 0, 0]
-    elif name == "kendall_c":
-        distinct = sample.different_values[:, 0, 0]
-        size = n**2 * np.maximum(distinct - 1, 0) / np.maximum(distinct, 1) / 2
-    else:
-        size = (pairs.apart_people if name == "pairwise_accuracy" else pairs.all)[:, 0, 0]
+    size = PAIR_DENOMINATORS[name](sample)[:, 0, 0]
     groups = max(1, int(np.count_nonzero(size)))
     sums, is_tied = _pair_sums(scores, scores, units, name)
     return _OwnPairs(scores, sums, np.nan_to_num(ratio(np.ones_like(size), size)) / groups, is_tied)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,18 +12,18 @@ from earwitness.core import Estimate
 from earwitness.metaeval.chance import chance_coefficients
 from earwitness.metaeval.coefficients import (
     CALIBRATED_COEFFICIENT,
+    PARTIAL_COEFFICIENTS,
     REFINED_LEVELS,
     SOFT_COEFFICIENT,
+    coefficient_names,
     plain_coefficient,
 )
 from earwitness.metaeval.join import ChoiceAbilities, ScoreRatingTable, mean_opinions
 from earwitness.metaeval.levels import (
-    PARTIAL_COEFFICIENTS,
     LevelValues,
     ScoreRatingGrid,
     StudyDraws,
     evaluate_grid,
-    evaluate_partial,
     fit_item_effects,
     group_by_known_cells,
     interval_half_widths,
@@ -41,10 +42,8 @@ from earwitness.metaeval.pairwise_accuracy import (
 )
 from earwitness.metaeval.resampling import (
     RESAMPLED_AXES,
-    Interval,
     bootstrap_interval,
     resample_coefficients,
-    resample_partial,
 )
 from earwitness.metaeval.results import (
     Figure,
@@ -57,6 +56,7 @@ from earwitness.metaeval.settings import (
 from earwitness.stats import significance
 from earwitness.stats.arrays import Floats
 from earwitness.stats.bootstrap import percentile_interval
+from earwitness.stats.significance import build_estimates
 from earwitness.stats.votes import Votes
 
 # --- Comparison on one scale ---------------------------------------------------------------------
@@ -75,7 +75,6 @@ class ScaleComparison:
     table: ScoreRatingTable
     opinions: Votes | ChoiceAbilities
     settings: AgreementSettings
-    _resampled: dict[str, Floats] = field(default_factory=dict)
 
     @cached_property
     def grid(self) -> ScoreRatingGrid:
@@ -123,38 +122,26 @@ class ScaleComparison:
         ]
 
     @property
-    def controls(self) -> list[int]:
-        """Indices of the metrics that partial correlations control for."""
+    def controls(self) -> Floats:
+        """Scores of the metrics that partial correlations control for."""
         names = [metric.name for metric in self.table.metrics]
-        return [names.index(name) for name in self.settings.partial]
+        return self.table.scores[[names.index(name) for name in self.settings.partial]]
 
     @property
-    def is_resamplable(self) -> bool:
-        """Whether there are enough of all resampled units for an interval."""
-        raters = self.opinions.size[2]
-        sizes = len(self.table.systems), len(self.table.items), raters
-        return all(
-            size >= minimum or not is_drawn
-            for size, minimum, is_drawn in zip(
-                sizes,
-                MIN_SIZES_FOR_INTERVAL.values(),
-                RESAMPLED_AXES[self.settings.over],
-                strict=True,
-            )
-        )
+    def resampled_sizes(self) -> dict[str, int]:
+        """Numbers of units that are resampled, by their kind."""
+        sizes = len(self.table.systems), len(self.table.items), self.opinions.size[2]
+        kinds = zip(MIN_SIZES_FOR_INTERVAL, sizes, RESAMPLED_AXES[self.settings.over], strict=True)
+        return {unit: size for unit, size, is_drawn in kinds if is_drawn}
 
-    def resampled(self, level: str) -> Floats:
-        """Return all coefficients at a level as coefficients × draws × metrics; computed once."""
-        if level not in self._resampled:
-            self._resampled[level] = self.resample_with_margins(
-                level, self.settings.coefficient_names(level)
-            )
-        return self._resampled[level]
-
-    def resample_with_margins(
-        self, level: str, names: list[str], margins: Floats | float = 0.0
+    def resample(
+        self,
+        level: str,
+        names: Sequence[str],
+        margins: Floats | float = 0.0,
+        controls: Floats | None = None,
     ) -> Floats:
-        """Return coefficients × draws × metrics, with differences up to a margin as ties."""
+        """Return draws of coefficients; see ``resample_coefficients``."""
         settings, adjusted = self.settings, self.at_level(level)
         return resample_coefficients(
             adjusted.table.scores,
@@ -165,12 +152,25 @@ class ScaleComparison:
             draws=self.draws_at(level),
             seed=settings.seed,
             margins=margins,
+            controls=controls,
         )
 
     @cached_property
     def calibration(self) -> TieCalibration:
         """Margins of calibrated ties, and acc_23 with them."""
         return calibrate_ties(self.grid, folds=self.settings.folds, seed=self.settings.seed)
+
+    @property
+    def has_calibration(self) -> bool:
+        """Whether tie-calibrated acc_23 is reported: if it is possible, or ranks metrics."""
+        is_ranked = self.settings.coefficient == CALIBRATED_COEFFICIENT
+        return "item" in self.levels and (is_ranked or self.calibration.is_possible)
+
+    def margins(self, figure: Figure) -> Floats | None:
+        """Return margins of calibrated ties as metrics × items, if a coefficient has them."""
+        is_calibrated = figure.coefficient == CALIBRATED_COEFFICIENT
+        is_calibrated = is_calibrated and self.calibration.is_possible
+        return self.calibration.by_item if is_calibrated else None
 
     @cached_property
     def _soft_accuracy(self) -> Floats:
@@ -189,8 +189,8 @@ class ScaleComparison:
             return point._replace(value=self.calibration.value[None])
         return point
 
-    def interval(self, figure: Figure, point: LevelValues) -> Interval:
-        """Return the bootstrap intervals of one coefficient."""
+    def estimate_figure(self, figure: Figure) -> list[Estimate]:
+        """Return one coefficient of each metric with its interval."""
         settings, plain = self.settings, [plain_coefficient(figure.coefficient)]
         if figure.coefficient == SOFT_COEFFICIENT:
             draws = resample_soft_accuracy(
@@ -201,11 +201,9 @@ class ScaleComparison:
                 seed=settings.seed,
             )[None]
         else:
-            is_calibrated = figure.coefficient == CALIBRATED_COEFFICIENT
-            is_calibrated = is_calibrated and not self.calibration.reason
-            margins = self.calibration.by_item if is_calibrated else 0.0
-            draws = self.resample_with_margins(figure.level, plain, margins)
-        return self.coefficient_interval(point.value, draws, plain)
+            margins = self.margins(figure)
+            draws = self.resample(figure.level, plain, 0.0 if margins is None else margins)
+        return self.estimate(figure.level, plain, self.evaluate(figure), draws)[0]
 
     def draws_at(self, level: str) -> int:
         """Return the number of bootstrap draws, which is smaller for very many outputs at once."""
@@ -219,29 +217,20 @@ class ScaleComparison:
         method, draws = f"bootstrap over {self.settings.over}", self.draws_at(level)
         return method if draws == self.settings.draws else f"{method}, {draws} draws"
 
-    def coefficient_interval(self, points: Floats, draws: Floats, names: list[str]) -> Interval:
-        """Return bootstrap intervals of coefficients, NaN if there are too few units."""
-        level = self.settings.level
-        return self._mask_if_too_few(
-            bootstrap_interval(points, draws, names, level=level, count=self._resampled_count)
-        )
-
-    @property
-    def _resampled_count(self) -> int | None:
-        """Number of resampled units if only one kind is resampled, else None."""
-        sizes = len(self.table.systems), len(self.table.items), self.opinions.size[2]
-        drawn_sizes = [
-            size
-            for size, is_drawn in zip(sizes, RESAMPLED_AXES[self.settings.over], strict=True)
-            if is_drawn
+    def estimate(
+        self, level: str, names: Sequence[str], point: LevelValues, draws: Floats
+    ) -> list[list[Estimate]]:
+        """Return estimates by coefficient and metric; intervals are NaN with too few units."""
+        sizes, confidence = self.resampled_sizes, self.settings.level
+        low, high = np.full((2, *point.value.shape), np.nan)
+        if all(size >= MIN_SIZES_FOR_INTERVAL[unit] for unit, size in sizes.items()):
+            count = min(sizes.values()) if len(sizes) == 1 else None
+            low, high = bootstrap_interval(point.value, draws, names, level=confidence, count=count)
+        method, columns = self.interval_method(level), (point.value, low, high, *point[1:])
+        return [
+            build_estimates(value, (start, end), confidence, n, undefined, method)
+            for value, start, end, n, undefined in zip(*columns, strict=True)
         ]
-        return drawn_sizes[0] if len(drawn_sizes) == 1 else None
-
-    def _mask_if_too_few(self, interval: Interval) -> Interval:
-        if self.is_resamplable:
-            return interval
-        undefined = np.full_like(interval.low, np.nan)
-        return Interval(undefined, undefined, interval.undefined)
 
 
 # --- Coefficients and chance ---------------------------------------------------------------------
@@ -251,102 +240,30 @@ CHANCE_METRIC_COUNT = 1000  # number of random permutations
 CHANCE_METHOD = "chance"
 
 
-@dataclass
-class FigureEstimates:
-    """Coefficients of one metric, and margins of calibrated ties by level."""
-
-    figures: dict[Figure, Estimate]
-    margins: dict[str, float]
-
-
-def estimate_figures(comparison: ScaleComparison) -> list[FigureEstimates]:
+def estimate_figures(comparison: ScaleComparison) -> list[dict[Figure, Estimate]]:
     """Return all coefficients of each metric."""
-    estimates = [FigureEstimates({}, {}) for _ in comparison.table.metrics]
+    estimates: list[dict[Figure, Estimate]] = [{} for _ in comparison.table.metrics]
     for level in comparison.levels:
-        names, grid = comparison.settings.coefficient_names(level), comparison.at_level(level).grid
-        point = evaluate_grid(grid, level, names)
-        ends = comparison.coefficient_interval(point.value, comparison.resampled(level), names)
-        _add_figures(estimates, point, ends, names, comparison, level)
-        is_ranked = comparison.settings.coefficient == CALIBRATED_COEFFICIENT
-        if level == "item" and (is_ranked or not comparison.calibration.reason):
-            _add_refined_coefficient(comparison, CALIBRATED_COEFFICIENT, estimates)
-            for metric_estimates, margin in zip(
-                estimates, comparison.calibration.margin.tolist(), strict=True
-            ):
-                metric_estimates.margins["item"] = margin
-        if level == "system" and isinstance(comparison.opinions, Votes):
-            _add_refined_coefficient(comparison, SOFT_COEFFICIENT, estimates)
+        names, adjusted = coefficient_names(level), comparison.at_level(level)
+        point, draws = evaluate_grid(adjusted.grid, level, names), comparison.resample(level, names)
+        rows = dict(zip(names, comparison.estimate(level, names, point, draws), strict=True))
+        refined = {
+            CALIBRATED_COEFFICIENT: level == "item" and comparison.has_calibration,
+            SOFT_COEFFICIENT: level == "system" and isinstance(comparison.opinions, Votes),
+        }
+        for name in (name for name, is_reported in refined.items() if is_reported):
+            rows[name] = comparison.estimate_figure(Figure(level, name))
         if comparison.settings.partial:
-            _add_partial_coefficients(comparison.at_level(level), level, estimates)
+            point = evaluate_grid(
+                adjusted.grid, level, [*PARTIAL_COEFFICIENTS], controls=adjusted.controls
+            )
+            draws = comparison.resample(level, [*PARTIAL_COEFFICIENTS], controls=adjusted.controls)
+            partial = comparison.estimate(level, [*PARTIAL_COEFFICIENTS], point, draws)
+            rows |= zip(PARTIAL_COEFFICIENTS.values(), partial, strict=True)
+        for name, row in rows.items():
+            for own, estimate in zip(estimates, row, strict=True):
+                own[Figure(level, name)] = estimate
     return estimates
-
-
-def make_estimate(
-    point: LevelValues,
-    ends: Interval,
-    place: tuple[int, int],
-    comparison: ScaleComparison,
-    level: str,
-) -> Estimate:
-    """Return the estimate of a coefficient and a metric, by number."""
-    return Estimate(
-        float(point.value[place]),
-        float(ends.low[place]),
-        float(ends.high[place]),
-        comparison.settings.level,
-        int(point.n[place]),
-        int(point.undefined[place]),
-        comparison.interval_method(level),
-    )
-
-
-def _add_figures(
-    estimates: list[FigureEstimates],
-    point: LevelValues,
-    ends: Interval,
-    names: list[str],
-    comparison: ScaleComparison,
-    level: str,
-) -> None:
-    for metric, metric_estimates in enumerate(estimates):
-        for row, name in enumerate(names):
-            estimate = make_estimate(point, ends, (row, metric), comparison, level)
-            metric_estimates.figures[Figure(level, name)] = estimate
-
-
-def _add_refined_coefficient(
-    comparison: ScaleComparison, name: str, estimates: list[FigureEstimates]
-) -> None:
-    """Add tie-calibrated acc_23 or soft pairwise accuracy."""
-    figure = Figure(REFINED_LEVELS[name][0], name)
-    point = comparison.evaluate(figure)
-    ends = comparison.interval(figure, point)
-    _add_figures(estimates, point, ends, [name], comparison, figure.level)
-
-
-def _add_partial_coefficients(
-    comparison: ScaleComparison, level: str, estimates: list[FigureEstimates]
-) -> None:
-    """Add partial correlations given the columns to control for."""
-    settings, scores = comparison.settings, comparison.table.scores
-    controls = scores[comparison.controls]
-    _, systems, items = scores.shape
-    once = StudyDraws(np.ones((1, systems)), np.ones((1, items)), comparison.grid.people[None])
-    values, n = (part[:, 0] for part in evaluate_partial(level, scores, controls, once))
-    draws = resample_partial(
-        scores,
-        controls,
-        comparison.opinions,
-        level,
-        over=settings.over,
-        draws=comparison.draws_at(level),
-        seed=settings.seed,
-    )
-    ends = comparison.coefficient_interval(values, draws, list(PARTIAL_COEFFICIENTS.values()))
-    rated = int((~np.isnan(comparison.grid.people)).sum())
-    total = {"system": systems, "item": items, "global": rated}[level]
-    point = LevelValues(values, n, total - n)
-    _add_figures(estimates, point, ends, list(PARTIAL_COEFFICIENTS), comparison, level)
 
 
 def estimate_chance(comparison: ScaleComparison) -> dict[Figure, Estimate]:
@@ -361,11 +278,11 @@ def estimate_chance(comparison: ScaleComparison) -> dict[Figure, Estimate]:
     estimates: dict[Figure, Estimate] = {}
     settings = comparison.settings
     for level in comparison.levels:
-        names, grid = settings.coefficient_names(level), comparison.at_level(level).grid
+        names, grid = coefficient_names(level), comparison.at_level(level).grid
         draws = chance_coefficients(grid, level, names, CHANCE_METRIC_COUNT, settings.seed)
         if level in REFINED_LEVELS.get(settings.coefficient, ()):
             draws = np.concatenate([draws, _chance_of_refined(comparison)[None]])
-            names = [*names, settings.coefficient]
+            names = (*names, settings.coefficient)
         plain = [plain_coefficient(name) for name in names]
         things = evaluate_grid(grid, level, plain).n.max(axis=1)
         for row, name in enumerate(names):
@@ -417,25 +334,15 @@ MAPPING_NAMES = {order: name for name, order in MAPPING_ORDERS.items()}
 
 def mapping_errors(comparison: ScaleComparison) -> list[tuple[MappingErrors, ...]]:
     """Return mapping errors by metric: across systems, and across outputs if these were rated."""
-    if not isinstance(comparison.opinions, Votes):
-        return [() for _ in comparison.table.metrics]
     errors: list[list[MappingErrors]] = [[] for _ in comparison.table.metrics]
     for level in comparison.levels:
-        if level == "item":
-            continue
         adjusted = comparison.at_level(level)
-        assert isinstance(adjusted.opinions, Votes)
-        points = (
-            _system_points(adjusted, adjusted.opinions)
-            if level == "system"
-            else _output_points(adjusted, adjusted.opinions)
-        )
-        for metric, metric_errors in enumerate(errors):
-            metric_errors.append(
-                _metric_mapping_errors(
-                    comparison, level, metric, *(side[metric] for side in points)
-                )
-            )
+        if level == "item" or not isinstance(adjusted.opinions, Votes):
+            continue
+        find_points = _system_points if level == "system" else _output_points
+        points = zip(*find_points(adjusted, adjusted.opinions), strict=True)
+        for metric, (metric_errors, sides) in enumerate(zip(errors, points, strict=True)):
+            metric_errors.append(_metric_mapping_errors(comparison, level, metric, *sides))
     return [tuple(metric_errors) for metric_errors in errors]
 
 

@@ -16,9 +16,9 @@ from earwitness.errors import UsageError, nearest
 from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
 from earwitness.registry import METRICS
 from earwitness.report.sentences import join_names
-from earwitness.stats.arrays import Floats
+from earwitness.stats.arrays import Floats, select_rows
 from earwitness.stats.paired_choices import Choices, fit_bradley_terry
-from earwitness.stats.votes import Votes, aggregate_votes
+from earwitness.stats.votes import Codes, Votes, aggregate_votes
 
 # --- Names that do not match ---------------------------------------------------------------------
 # Names are never matched by guessing: two names that differ in anything are different names.
@@ -73,13 +73,12 @@ def _matching_pairs(
 
 
 def _names_by_stem(names: set[str], differences: tuple[str, ...]) -> dict[str, list[str]]:
-    names_by_stem: dict[str, list[str]] = {}
-    for name in sorted(names):
-        stem = name
+    def stem(name: str) -> str:
         for difference in differences:
-            stem = CAUSES[difference](stem)
-        names_by_stem.setdefault(stem, []).append(name)
-    return names_by_stem
+            name = CAUSES[difference](name)
+        return name
+
+    return group_values((stem(name), name) for name in sorted(names))
 
 
 def mismatch_hint(role: str, rated: Iterable[str], scored: Iterable[str]) -> str:
@@ -426,39 +425,24 @@ class ChoiceAbilities:
     If an ability would not be finite, half a vote in each direction is added for every pair.
     """
 
-    first: tuple[int, ...]
-    second: tuple[int, ...]
-    outcomes: tuple[int, ...]
-    items: tuple[int, ...]
-    listeners: tuple[int, ...]
+    choices: Choices
+    items: Codes
     size: tuple[int, int, int]
-
-    @property
-    def raters(self) -> int:
-        return self.size[2]
 
     def resample(self, raters: Floats, items: Floats) -> Floats:
         """Return abilities as draws × systems × items, for given counts of raters and items."""
-        rater_and_item = np.array(self.listeners), np.array(self.items)
-        times = (raters[:, rater_and_item[0]] * items[:, rater_and_item[1]]).astype(np.int64)
-        abilities = np.stack([self._fitted(row) for row in times])
+        times = (raters[:, self.choices.listeners] * items[:, self.items]).astype(np.int64)
+        rows = np.arange(len(self.items))
+        draws = (select_rows(self.choices, np.repeat(rows, counts)) for counts in times)
+        abilities = np.stack([_finite_abilities(choices) for choices in draws])
         return np.repeat(abilities[:, :, None], self.size[1], axis=2)
 
-    def _fitted(self, times: np.typing.NDArray[np.int64]) -> Floats:
-        def repeated(column: Sequence[int]) -> np.typing.NDArray[np.int64]:
-            return np.repeat(np.array(column, np.int64), times)
 
-        votes = Choices(
-            repeated(self.first),
-            repeated(self.second),
-            repeated(self.outcomes),
-            repeated(self.listeners),
-            (self.size[0], self.size[2]),
-        )
-        abilities = fit_bradley_terry(votes).abilities
-        if not np.isfinite(abilities).all():  # a system always won or always lost
-            abilities = fit_bradley_terry(_add_half_votes(votes)).abilities
-        return np.where(np.isfinite(abilities), abilities, np.nan)
+def _finite_abilities(choices: Choices) -> Floats:
+    abilities = fit_bradley_terry(choices).abilities
+    if not np.isfinite(abilities).all():  # a system always won or always lost
+        abilities = fit_bradley_terry(_add_half_votes(choices)).abilities
+    return np.where(np.isfinite(abilities), abilities, np.nan)
 
 
 def _add_half_votes(votes: Choices) -> Choices:
@@ -481,14 +465,21 @@ def choice_abilities(table: ScoreRatingTable) -> ChoiceAbilities:
     item_index = {name: n for n, name in enumerate(table.items)}
     raters = dict.fromkeys(rating.listener for rating in table.ratings)
     rater_index = {rater: n for n, rater in enumerate(raters)}
-    return ChoiceAbilities(
-        tuple(system_index[rating.key.system] for rating in table.ratings),
-        tuple(system_index[rating.against.system] for rating in table.ratings if rating.against),
-        tuple(int(np.sign(rating.value)) for rating in table.ratings),
-        tuple(item_index[rating.key.item] for rating in table.ratings),
-        tuple(rater_index[rating.listener] for rating in table.ratings),
-        (len(system_index), len(item_index), len(rater_index)),
-    )
+    rows = [
+        (
+            system_index[rating.key.system],
+            system_index[rating.against.system],
+            int(np.sign(rating.value)),
+            item_index[rating.key.item],
+            rater_index[rating.listener],
+        )
+        for rating in table.ratings
+        if rating.against
+    ]
+    first, second, outcomes, items, listeners = np.array(rows, np.int64).T
+    size = len(system_index), len(item_index), len(rater_index)
+    choices = Choices(first, second, outcomes, listeners, (size[0], size[2]))
+    return ChoiceAbilities(choices, items, size)
 
 
 def votes_or_abilities(table: ScoreRatingTable, aggregate: str = "mean") -> Votes | ChoiceAbilities:

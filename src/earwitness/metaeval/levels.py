@@ -112,12 +112,16 @@ class StudyDraws(NamedTuple):
 
 
 def evaluate_grid(
-    grid: ScoreRatingGrid, level: str, names: Sequence[str], margins: Floats | float = 0.0
+    grid: ScoreRatingGrid,
+    level: str,
+    names: Sequence[str],
+    margins: Floats | float = 0.0,
+    controls: Floats | None = None,
 ) -> LevelValues:
-    """Return the coefficients of all metrics at a level; for ``margins`` see ``evaluate_draws``."""
+    """Return the coefficients of all metrics at a level; see ``evaluate_draws``."""
     _, systems, items = grid.scores.shape
     once = StudyDraws(np.ones((1, systems)), np.ones((1, items)), grid.people[None])
-    coefficients, n = evaluate_draws(level, grid.scores, once, names, margins)
+    coefficients, n = evaluate_draws(level, grid.scores, once, names, margins, controls)
     # Cells that were never rated do not exist, so they are not undefined.
     rated = int((~np.isnan(grid.people)).sum())
     total = {"system": systems, "item": items, "global": rated}[level]
@@ -130,18 +134,26 @@ def evaluate_draws(
     draws: StudyDraws,
     names: Sequence[str],
     margins: Floats | float = 0.0,
+    controls: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Return coefficients as coefficients × draws × metrics, and their numbers of distinct units.
 
-    ``margins`` is one number, one per metric, or (at the item level) metrics × items.
+    ``margins`` is one number, one per metric, or (at the item level) metrics × items. With
+    ``controls`` (columns × systems × items), these are partial correlations.
     """
     shape = len(names), len(draws.systems), len(scores)
     coefficients, n = np.empty(shape), np.empty(shape)
+    columns = scores[:0] if controls is None else controls
+    is_controlled = ~np.isnan(columns).any(axis=0)
     limits = np.broadcast_to(_margin_table(margins), (len(scores), scores.shape[2]))
-    for metrics, is_known in group_by_known_cells(scores):
-        filled = np.where(is_known, scores[metrics], 0)
-        evaluated = LEVEL_FUNCTIONS[level](filled, is_known, draws, names, limits[metrics])
-        coefficients[:, :, metrics], n[:, :, metrics] = evaluated
+    for metrics, is_scored in group_by_known_cells(scores):
+        is_known = is_scored & is_controlled
+        filled = np.where(is_known, np.concatenate([scores[metrics], columns]), 0)
+        own = np.concatenate([limits[metrics], np.zeros((len(columns), scores.shape[2]))])
+        parts = LEVEL_FUNCTIONS[level](filled, is_known, draws, names, own, len(columns))
+        coefficients[:, :, metrics], n[:, :, metrics] = (
+            part[:, :, : len(metrics)] for part in parts
+        )
     return coefficients, n
 
 
@@ -159,7 +171,12 @@ def group_by_known_cells(scores: Floats) -> Iterator[tuple[Codes, Bools]]:
 
 
 def evaluate_systems(
-    scores: Floats, is_known: Bools, draws: StudyDraws, names: Sequence[str], margins: Floats
+    scores: Floats,
+    is_known: Bools,
+    draws: StudyDraws,
+    names: Sequence[str],
+    margins: Floats,
+    controls: int,
 ) -> tuple[Floats, Floats]:
     """Evaluate the system level; each draw is a group, since means differ between draws."""
     people_table = draws.people_table
@@ -180,13 +197,19 @@ def evaluate_systems(
         np.nan_to_num(people)[:, None],
         weights,
         np.broadcast_to(margins[:, 0], (len(weights), len(margins))),
+        controls,
     )
     coefficients = compute_coefficients(sample, names)[:, :, 0]
     return coefficients, np.broadcast_to(sample.things[:, :1], coefficients.shape)
 
 
 def evaluate_items(
-    scores: Floats, is_known: Bools, draws: StudyDraws, names: Sequence[str], margins: Floats
+    scores: Floats,
+    is_known: Bools,
+    draws: StudyDraws,
+    names: Sequence[str],
+    margins: Floats,
+    controls: int,
 ) -> tuple[Floats, Floats]:
     """Evaluate the item level; each item is a group, weighted by how often it was drawn.
 
@@ -210,6 +233,7 @@ def evaluate_items(
             np.where(present, people, 0).transpose(2, 0, 1),
             (present * systems[:, :, None]).transpose(2, 0, 1),
             margins[:, items].T,
+            controls,
         )
         coefficients = compute_coefficients(sample, names)
         undefined = np.isnan(coefficients)
@@ -250,7 +274,12 @@ def _sum_over_items(weights: Floats | Bools, values: Floats | Bools) -> Floats:
 
 
 def evaluate_cells(
-    scores: Floats, is_known: Bools, draws: StudyDraws, names: Sequence[str], margins: Floats
+    scores: Floats,
+    is_known: Bools,
+    draws: StudyDraws,
+    names: Sequence[str],
+    margins: Floats,
+    controls: int,
 ) -> tuple[Floats, Floats]:
     """Evaluate the global level; all cells with a score are one group."""
     cells, people_table = np.flatnonzero(is_known), draws.people_table
@@ -261,6 +290,7 @@ def evaluate_cells(
         np.nan_to_num(people)[None],
         (weights.reshape(len(weights), -1)[:, cells] * ~np.isnan(people))[None],
         margins[None, :, 0],
+        controls,
     )
     coefficients = compute_coefficients(sample, names)[:, 0]
     return coefficients, np.broadcast_to(sample.things[0][:, None], coefficients.shape)
@@ -385,14 +415,10 @@ def is_complete(is_known: Bools) -> bool:
 
 def is_connected(is_known: Bools) -> bool:
     """Return whether all systems with a cell are connected by shared items."""
-    rated = is_known.any(axis=1)
-    reached = np.zeros_like(rated)
-    reached[rated.argmax()] = rated.any()
-    while True:
-        neighbours = np.asarray(is_known[:, is_known[reached].any(axis=0)].any(axis=1), bool)
-        if np.array_equal(neighbours, reached):
-            return np.array_equal(reached, rated)
-        reached = neighbours
+    from scipy.sparse.csgraph import connected_components
+
+    rated = is_known[is_known.any(axis=1)]
+    return not len(rated) or connected_components(rated @ rated.T)[0] == 1
 
 
 def fit_item_effects(table: Floats) -> Floats:
@@ -424,92 +450,3 @@ def subtract_item_effects(scores: Floats, people: Floats) -> Floats:
         [fit_item_effects(np.where(rated, metric_scores, np.nan)) for metric_scores in scores]
     )
     return np.asarray(scores - effects.reshape(len(scores), 1, people.shape[1]))
-
-
-# --- Partial correlation -------------------------------------------------------------------------
-# The correlation of scores and ratings that is left when the correlation of both with a third
-# column, such as length, is removed: (r_xy − r_xz r_yz) / √((1 − r_xz²)(1 − r_yz²)), for Pearson's
-# r, Spearman's ρ and Kendall's τ-b alike. Several columns are removed one after the other, by the
-# same formula. With n units and k columns it is undefined below n = k + 3, where it could only be
-# −1 or 1.
-
-
-PARTIAL_COEFFICIENTS = {
-    "partial_pearson": "pearson",
-    "partial_spearman": "spearman",
-    "partial_kendall": "kendall_b",
-}
-MIN_UNEXPLAINED = 1e-12  # share of variance that a column must leave unexplained
-
-
-def evaluate_partial(
-    level: str, scores: Floats, controls: Floats, draws: StudyDraws
-) -> tuple[Floats, Floats]:
-    """Return the three partial coefficients × draws × metrics, and their numbers of units.
-
-    ``controls`` has the columns to remove (columns × systems × items).
-    """
-    names = list(PARTIAL_COEFFICIENTS.values())
-    shape = len(names), len(draws.systems), len(scores)
-    coefficients, n = np.full(shape, np.nan), np.zeros(shape)
-    is_controlled = ~np.isnan(controls).any(axis=0)
-    is_shared = level == "item" and len(draws.people_table) == 1
-    is_shared = is_shared and bool((draws.systems == draws.systems[:1]).all())
-    drawn = draws._replace(systems=draws.systems[:1]) if is_shared else draws
-    for metrics, is_scored in group_by_known_cells(scores):
-        is_known = is_scored & is_controlled
-        columns = np.where(is_known, np.concatenate([scores[metrics], controls]), 0)
-        sides = [
-            draws.people_table,
-            *(np.where(np.isnan(draws.people_table), np.nan, c) for c in controls),
-        ]
-        groups = [
-            _correlations_by_group(level, columns, is_known, drawn._replace(people=side), names)
-            for side in sides
-        ]
-        partial = _remove_controls(np.stack([values for values, _ in groups]), len(metrics))
-        count = groups[0][1]  # groups × draws
-        partial[:, count < len(controls) + 3] = np.nan
-        weights = draws.items.T if level == "item" else np.ones(count.shape)
-        defined = ~np.isnan(partial)
-        total = np.einsum("gd,cgdm->cdm", weights, np.where(defined, partial, 0))
-        coefficients[:, :, metrics] = ratio(total, np.einsum("gd,cgdm->cdm", weights, defined))
-        is_drawn = (weights > 0)[:, :, None] & defined
-        n[:, :, metrics] = is_drawn.sum(axis=1) if level == "item" else count[0][:, None]
-    return coefficients, n
-
-
-def _correlations_by_group(
-    level: str, columns: Floats, is_known: Bools, draws: StudyDraws, names: Sequence[str]
-) -> tuple[Floats, Floats]:
-    """Return coefficients × groups × draws × columns, and units as groups × draws.
-
-    Groups are items at the item level; elsewhere there is one.
-    """
-    if level != "item":
-        margins = np.zeros((len(columns), columns.shape[2]))
-        values, n = LEVEL_FUNCTIONS[level](columns, is_known, draws, names, margins)
-        return values[:, None], n[:1, :, 0]
-    present = ~np.isnan(draws.people_table) & is_known
-    sample = ScoreRatingSample(
-        columns.transpose(2, 0, 1),
-        np.where(present, draws.people_table, 0).transpose(2, 0, 1),
-        (present * draws.systems[:, :, None]).transpose(2, 0, 1),
-    )
-    return compute_coefficients(sample, names), sample.things
-
-
-def _remove_controls(correlations: Floats, metrics: int) -> Floats:
-    """Return correlations of metrics and ratings, with all controls removed.
-
-    ``correlations`` are sides × … × columns: sides are the ratings and the controls, columns the
-    metrics and the controls.
-    """
-    for control in range(1, len(correlations)):
-        with_control = correlations[control]
-        own = correlations[..., metrics + control - 1]
-        left = (1 - with_control**2)[None] * (1 - own**2)[..., None]
-        rest = correlations - with_control[None] * own[..., None]
-        is_defined = left > MIN_UNEXPLAINED
-        correlations = np.where(is_defined, rest / np.sqrt(np.where(is_defined, left, 1)), np.nan)
-    return np.clip(correlations[0, ..., :metrics], -1, 1)

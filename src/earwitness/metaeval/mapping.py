@@ -48,23 +48,17 @@ ZERO_SLOPE_BASES = (
 class Fit:
     """Polynomial of scores that are scaled from ``low`` … ``high`` to −1 … 1.
 
-    ``asked_order`` is the requested order, ``order`` the one that the points allow. ``direction``
-    is 1
-    if increasing, −1 if decreasing, 0 if flat. ``bound`` means that the unconstrained fit was not
-    monotonic; ``flat`` that the points allow a curve, but none fits better than the mean. ``n``
-    counts
-    the points, ``undefined`` those without a score or a rating.
+    ``order`` is the one that the points allow. ``direction`` is 1 if increasing, −1 if decreasing,
+    0 if flat. ``bound`` means that the unconstrained fit was not monotonic; ``flat`` that the
+    points allow a curve, but none fits better than the mean.
     """
 
     terms: tuple[float, ...]
     low: float
     high: float
-    asked_order: int
     order: int
     direction: int
     bound: bool
-    n: int
-    undefined: int
     flat: bool = False
 
     def map_scores(self, scores: Floats) -> Floats:
@@ -109,12 +103,11 @@ def fit_mapping(scores: Floats, people: Floats, order: int, direction: int = 0) 
     if order not in POLYNOMIAL_ORDERS:
         raise ValueError(f"order must be {' or '.join(map(str, POLYNOMIAL_ORDERS))}, got {order}")
     is_known = np.isfinite(scores) & np.isfinite(people)
-    n, undefined = int(is_known.sum()), int((~is_known).sum())
-    if n == 0:
-        return Fit((np.nan,), np.nan, np.nan, order, 0, 0, False, 0, undefined)
+    if not is_known.any():
+        return Fit((np.nan,), np.nan, np.nan, 0, 0, False)
     x, y = scores[is_known], people[is_known]
     low, high = float(x.min()), float(x.max())
-    allowed = _allowed_order(order, n, len(np.unique(x)))
+    allowed = _allowed_order(order, len(x), len(np.unique(x)))
     slopes, bound = _fit_slopes(_scale_scores(x, low, high), y - y.mean(), allowed, direction)
     powers = polynomial.polyvander(_scale_scores(x, low, high), allowed)[:, 1:]
     terms = (float(y.mean() - slopes @ powers.mean(axis=0)), *map(float, slopes))
@@ -122,7 +115,7 @@ def fit_mapping(scores: Floats, people: Floats, order: int, direction: int = 0) 
     if slope_direction == 0:
         terms = (float(y.mean()),)
     used = allowed if slope_direction else 0
-    return Fit(terms, low, high, order, used, slope_direction, bound, n, undefined, allowed > used)
+    return Fit(terms, low, high, used, slope_direction, bound, allowed > used)
 
 
 def _allowed_order(order: int, n: int, different: int) -> int:

@@ -14,9 +14,8 @@ from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.votes import Codes
 
 # --- Sums over ordered pairs ---------------------------------------------------------------------
-# A row is a sequence of positions. Each has a key and two weights, ``brings`` and ``asks``. The
-# result is the sum, over all pairs of positions in which the earlier has the lower key, of
-# ``brings`` of the earlier times ``asks`` of the later.
+# A row is a sequence of positions, each with a key and a weight. The result is the sum, over all
+# pairs of positions in which the earlier has the lower key, of the product of both weights.
 #
 # Enumerating all pairs would take n² steps. Positions are divided into short blocks by order, and
 # again by key. Pairs in different blocks in both respects are counted from a table of blocks ×
@@ -29,10 +28,10 @@ MAX_KEYS_WITHOUT_BLOCKS = 200  # largest number of different keys that are not d
 SINGLE_PRECISION_LIMIT = 2.0**23  # smaller integer sums are exact in single precision
 
 
-def sum_ordered_pairs(keys: Codes, brings: Floats, asks: Floats) -> Floats:
+def sum_ordered_pairs(keys: Codes, weights: Floats) -> Floats:
     """Return one sum per row of tables with rows × positions; exact for integer weights.
 
-    ``keys`` are integers from 0. It is faster if ``asks`` is the same object as ``brings``.
+    ``keys`` are integers from 0.
     """
     rows, places = keys.shape
     key_count = int(keys.max(initial=0)) + 1
@@ -44,8 +43,7 @@ def sum_ordered_pairs(keys: Codes, brings: Floats, asks: Floats) -> Floats:
     sums = np.zeros(rows)
     for start in range(0, rows if places else 0, rows_per_block):
         block = slice(start, start + rows_per_block)
-        sides = [brings[block]] if asks is brings else [brings[block], asks[block]]
-        sums[block] = sum_rows(keys[block], np.stack(sides))
+        sums[block] = sum_rows(keys[block], weights[block])
     return sums
 
 
@@ -79,7 +77,7 @@ def _sum_rows_by_rank(ranks: Codes, weights: Floats) -> Floats:
     np.put_along_axis(
         places_by_rank, ranks.astype(np.int64), np.arange(length, dtype=ranks.dtype)[None], axis=1
     )
-    by_rank = np.take_along_axis(weights, places_by_rank[None].astype(np.int64), axis=2)
+    by_rank = np.take_along_axis(weights, places_by_rank.astype(np.int64), axis=1)
     count = length // size
     return (
         _sum_between_blocks(np.arange(length) // size, ranks // size, weights, (count, count))
@@ -95,17 +93,21 @@ def _pad_rows(keys: Codes, weights: Floats, size: int) -> tuple[Codes, Floats]:
     dtype: Any = np.int16 if max(length, int(keys.max(initial=0))) < 2**15 else np.int64
     padded_keys = np.zeros((rows, length), dtype)
     padded_keys[:, :places] = keys
-    padded_weights = np.zeros((len(weights), rows, length), _exact_dtype(weights[0], size))
-    padded_weights[:, :, :places] = weights
+    dtype = _exact_dtype(weights, weights.max(initial=0) * size)
+    padded_weights = np.zeros((rows, length), dtype)
+    padded_weights[:, :places] = weights
     return padded_keys, padded_weights
 
 
-def _exact_dtype(brings: Floats, size: int) -> Any:
-    """Return single precision if sums within a block are exact in it, else double."""
-    exact = brings.max(initial=0) * size < SINGLE_PRECISION_LIMIT and np.array_equal(
-        brings, np.rint(brings)
-    )
-    return np.float32 if exact else np.float64
+def _exact_dtype(weights: Floats, largest_sum: float) -> Any:
+    """Return single precision if sums of weights are exact in it, else double."""
+    is_whole = np.array_equal(weights, np.rint(weights))
+    return np.float32 if is_whole and largest_sum < SINGLE_PRECISION_LIMIT else np.float64
+
+
+def _pair_dtype(weights: Floats) -> Any:
+    """Return the precision in which sums of products of weights over pairs are exact."""
+    return _exact_dtype(weights, float(weights.sum(axis=-1).max(initial=0)) ** 2)
 
 
 def _sum_between_blocks(
@@ -115,69 +117,45 @@ def _sum_between_blocks(
     rows = len(key_blocks)
     block_count, key_count = shape
     cells = ((np.arange(rows)[:, None] * key_count + key_blocks) * block_count + blocks).ravel()
-    tables = [
-        np.bincount(cells, side.ravel(), minlength=rows * block_count * key_count).reshape(
-            rows, key_count, block_count
-        )
-        for side in weights
-    ]
-    below = np.cumsum(tables[0][:, :-1, :-1], axis=2)
+    table = np.bincount(cells, weights.ravel(), rows * block_count * key_count)
+    table = table.reshape(rows, key_count, block_count)
+    below = np.cumsum(table[:, :-1, :-1], axis=2)
     for key in range(1, key_count - 1):  # faster than cumsum over an axis that is not the last
         below[:, key] += below[:, key - 1]
-    return np.asarray(np.einsum("rij,rij->r", below, tables[-1][:, 1:, 1:]))
+    return np.asarray(np.einsum("rij,rij->r", below, table[:, 1:, 1:]))
 
 
 def _sum_within_blocks(keys: Codes, weights: Floats, size: int) -> Floats:
     """Return the sum over pairs within a block in which the earlier position has the lower key."""
-    rows = len(keys)
-    keys = np.ascontiguousarray(keys.reshape(rows, -1, size).transpose(2, 0, 1))
-    parts = np.ascontiguousarray(
-        weights.reshape(len(weights), rows, -1, size).transpose(0, 3, 1, 2)
-    )
-    brings, asks = parts[0], parts[-1]
-    sums = np.zeros(rows)
+    by_place: list[Any] = [
+        np.ascontiguousarray(table.reshape(len(table), -1, size).transpose(2, 0, 1))
+        for table in (keys, weights)
+    ]
+    keys, weights = by_place
+    sums = np.zeros(keys.shape[1])
     for later in range(1, size):
-        below = brings[:later] * (keys[:later] < keys[later])
-        sums += np.einsum("rb,rb->r", below.sum(axis=0), asks[later], dtype=np.float64)
+        below = weights[:later] * (keys[:later] < keys[later])
+        sums += np.einsum("rb,rb->r", below.sum(axis=0), weights[later], dtype=np.float64)
     return sums
 
 
 # --- Pairs counted by sorting --------------------------------------------------------------------
-# Without a margin, units are sorted by the metric, once for all draws; units tied by the metric
-# are sorted by descending ratings in each draw, so that none counts as concordant. With a margin,
-# ties are not transitive: each unit then has two positions in the sequence, one where it *enters*
-# and one where it *asks*, before which all other units are lower by more than the margin.
+# Units are sorted by the metric, once for all draws; units tied by the metric are sorted by
+# descending ratings in each draw, so that none counts as concordant.
 
 
-def count_pairs_by_sweep(
-    metrics: Floats, people: Floats, weights: Floats, margins: Floats
-) -> PairCounts:
-    """Return the pairs of one group as draws × metrics."""
+def count_pairs_by_sweep(metrics: Floats, people: Floats, weights: Floats) -> PairCounts:
+    """Return the pairs of one group as draws × metrics, without a margin."""
+    sorted_units = sort_units(metrics)
     counts = np.zeros((5, len(weights), len(metrics)))
-    without_margin = margins == 0
-    sorted_units = sort_units(metrics[without_margin])
-    orders, bounds = _margin_orders(metrics[~without_margin], margins[~without_margin])
     for draw, draw_weights in enumerate(weights):
-        present = np.flatnonzero(draw_weights)
-        people_levels = np.unique(people[draw % len(people)][present], return_inverse=True)[1]
-        counts[:, draw, without_margin] = _count_exact_ties(
-            draw_weights, present, people_levels, sorted_units
-        )
-        counts[:, draw, ~without_margin] = _count_margin_ties(
-            draw_weights, present, people_levels, orders, bounds
-        )
+        counts[:, draw] = _count_draw(draw_weights, people[draw % len(people)], sorted_units)
     return PairCounts(*counts)
 
 
 def _weight_of_pairs(weights: Floats) -> Floats:
     """Return the total weight of all pairs of each row."""
     return np.asarray((weights.sum(axis=-1) ** 2 - (weights**2).sum(axis=-1)) / 2)
-
-
-def _weight_tied_by_people(levels: Codes, weights: Floats) -> Floats:
-    """Return the weight of pairs tied in the ratings: all pairs minus those of different levels."""
-    weight_by_level = np.bincount(levels, weights).astype(np.float64)
-    return np.asarray(_weight_of_pairs(weights) - _weight_of_pairs(weight_by_level))
 
 
 class SortedUnits(NamedTuple):
@@ -205,10 +183,10 @@ def sort_units(metrics: Floats) -> SortedUnits:
     return SortedUnits(orders, is_tied, runs, np.nonzero(is_tied)[0])
 
 
-def _count_exact_ties(
-    weights: Floats, present: Codes, levels: Codes, sorted_units: SortedUnits
-) -> Floats:
-    """Return the counts of one draw in which only equal values are tied."""
+def _count_draw(weights: Floats, people: Floats, sorted_units: SortedUnits) -> Floats:
+    """Return the fields of ``PairCounts`` by metric in one draw."""
+    present = np.flatnonzero(weights)
+    levels = np.unique(people[present], return_inverse=True)[1]
     orders, is_tied, runs, rows_of = sorted_units
     rows, things = orders.shape
     if len(present) < things:
@@ -235,11 +213,11 @@ def _count_exact_ties(
         sorted_weights.ravel()[places] = run_weights
         tied_by_metric = _weight_of_equal_keys(runs, run_weights, rows_of, rows)
         tied_by_both = _weight_of_equal_keys(keys[by_key], run_weights, rows_of, rows)
-    concordant = sum_ordered_pairs(sorted_levels, sorted_weights, sorted_weights)
-    tied_by_people = np.full(rows, _weight_tied_by_people(levels, weights[present]))
-    return _derive_net(
-        _weight_of_pairs(weights), tied_by_people, tied_by_metric, tied_by_both, concordant
-    )
+    whole = _weight_of_pairs(weights)
+    tied = whole - _weight_of_pairs(np.bincount(levels, weights[present]).astype(np.float64))
+    concordant = sum_ordered_pairs(sorted_levels, sorted_weights)
+    net = 2 * concordant - (whole - tied - tied_by_metric + tied_by_both)
+    return np.stack(np.broadcast_arrays(net, whole, tied, tied_by_metric, tied_by_both))
 
 
 def run_starts(keys: Codes) -> Codes:
@@ -252,61 +230,6 @@ def _weight_of_equal_keys(keys: Codes, weights: Floats, rows_of: Codes, rows: in
     starts = run_starts(keys)
     squares = np.bincount(rows_of[starts], np.add.reduceat(weights, starts) ** 2, minlength=rows)
     return np.asarray((squares - np.bincount(rows_of, weights**2, minlength=rows)) / 2)
-
-
-def _derive_net(
-    whole: Floats, level: Floats, tied: Floats, both: Floats, concordant: Floats
-) -> Floats:
-    """Return the fields of ``PairCounts`` by metric."""
-    net = 2 * concordant - (whole - level - tied + both)
-    return np.stack(np.broadcast_arrays(net, whole, level, tied, both))
-
-
-def _margin_orders(metrics: Floats, margins: Floats) -> tuple[Codes, Codes]:
-    """Return units in ascending order, and how many are lower by more than the margin."""
-    orders = np.argsort(metrics, axis=1, kind="stable")
-    ordered = np.take_along_axis(metrics, orders, axis=1)
-    bounds = [_margin_bounds(row, margin) for row, margin in zip(ordered, margins, strict=True)]
-    return orders, np.array(bounds, np.int64).reshape(orders.shape)
-
-
-def _margin_bounds(ordered: Floats, margin: float) -> Codes:
-    """Return bounds by differences, not sums: guesses are corrected where rounding matters."""
-    bounds = np.searchsorted(ordered, ordered - margin).astype(np.int64)
-    while (more := ordered - ordered[np.minimum(bounds, len(ordered) - 1)] > margin).any():
-        bounds += more
-    while (less := (bounds > 0) & ~(ordered - ordered[bounds - 1] > margin)).any():
-        bounds -= less
-    return bounds
-
-
-def _count_margin_ties(
-    weights: Floats, present: Codes, levels: Codes, orders: Codes, bounds: Codes
-) -> Floats:
-    """Return the counts of one draw in which differences within a margin are ties."""
-    rows, things = orders.shape
-    people_levels = np.zeros(things, np.int64)
-    people_levels[present] = levels
-    places = np.concatenate([2 * bounds, np.arange(1, 2 * things, 2) + 0 * orders], axis=1)
-    order = np.argsort(places, axis=1, kind="stable")
-    things_in_order, entered = (
-        np.take_along_axis(np.tile(orders, 2), order, axis=1),
-        order >= things,
-    )
-    brings, asks = weights[things_in_order] * entered, weights[things_in_order] * ~entered
-    before = np.cumsum(brings, axis=1)
-    told_apart = (before * asks).sum(axis=1)
-    whole, tied_by_people = (
-        _weight_of_pairs(weights),
-        _weight_tied_by_people(levels, weights[present]),
-    )
-    doubled_levels = 2 * people_levels[things_in_order]
-    concordant = sum_ordered_pairs(doubled_levels + entered, brings, asks)
-    at_most = sum_ordered_pairs(doubled_levels + ~entered, brings, asks)
-    tied_by_both = tied_by_people - (at_most - concordant)
-    return _derive_net(
-        whole, np.full(rows, tied_by_people), whole - told_apart, tied_by_both, concordant
-    )
 
 
 # --- Pairs counted in tables ---------------------------------------------------------------------
@@ -323,7 +246,7 @@ def _count_margin_ties(
 # equal.
 
 
-MAX_THINGS_ALL_PAIRS = 700  # largest group whose pairs are all enumerated
+MAX_THINGS_ALL_PAIRS = 700  # largest group without a margin whose pairs are all enumerated
 NUMBERS_IN_MEMORY = 1_000_000  # numbers in memory at once
 Signs = NDArray[np.int8]
 
@@ -389,9 +312,10 @@ def count_pairs(
     groups, rows, things = metrics.shape
     draws = weights.shape[1]
     limits = np.broadcast_to(np.asarray(margins, np.float64), (groups, rows))
-    if things > MAX_THINGS_ALL_PAIRS:
-        return _stack_groups(count_pairs_by_sweep, metrics, people, weights, limits)
-    if people.shape[1] == 1 and draws > rows:
+    is_large = things > MAX_THINGS_ALL_PAIRS
+    if is_large and not limits.any():
+        return _stack_groups(count_pairs_by_sweep, metrics, people, weights)
+    if people.shape[1] == 1 and draws > rows and not is_large:
         return _stack_groups(_count_with_shared_people, metrics, people, weights, limits)
     portions = list(_memory_portions(groups, draws, rows, things))
     if len(portions) == 1:
@@ -405,9 +329,7 @@ def count_pairs(
     return PairCounts(*counts)
 
 
-def _stack_groups(
-    count: Callable[[Floats, Floats, Floats, Floats], PairCounts], *tables: Floats
-) -> PairCounts:
+def _stack_groups(count: Callable[..., PairCounts], *tables: Floats) -> PairCounts:
     """Return the counts of all groups, each counted separately."""
     by_group = [count(*group) for group in zip(*tables, strict=True)]
     return PairCounts(*(np.stack(kind) for kind in zip(*by_group, strict=True)))
@@ -434,7 +356,7 @@ def _count_all_pairs(
     metrics: Floats, people: Floats, weights: Floats, margins: Floats, signs: Signs | None = None
 ) -> PairCounts:
     """Count pairs one by one; sums over pairs are matrix products."""
-    dtype: Any = np.float32 if _is_exact_in_single(weights) else np.float64
+    dtype = _pair_dtype(weights)
     order = pair_signs(metrics, margins if margins.any() else None)
     signs = pair_signs(people) if signs is None else signs
     pair_weights = pair_products(units_first(weights.astype(dtype)))
@@ -461,21 +383,16 @@ def units_first(table: NDArray[Any]) -> NDArray[Any]:
 
 
 class PairIndex(NamedTuple):
-    """The earlier and the later unit of each pair, by number and as tables of units × pairs."""
+    """The numbers of the earlier and of the later unit of each pair."""
 
     earlier: Codes
     later: Codes
-    is_earlier: NDArray[np.float32]
-    is_later: NDArray[np.float32]
 
 
 @lru_cache(maxsize=4)
 def pair_index(things: int) -> PairIndex:
     """Return all pairs of units."""
-    earlier, later = np.triu_indices(things, 1)
-    units = np.arange(things)[:, None]
-    is_earlier, is_later = ((units == side).astype(np.float32) for side in (earlier, later))
-    return PairIndex(earlier, later, is_earlier, is_later)
+    return PairIndex(*np.triu_indices(things, 1))
 
 
 def pair_signs(values: Floats, margins: Floats | None = None) -> Signs:
@@ -517,7 +434,7 @@ def _count_with_shared_people(
     metrics: Floats, people: Floats, weights: Floats, margins: Floats
 ) -> PairCounts:
     """Count pairs of a group with the same ratings in all draws: sums over pairs are w′Kw / 2."""
-    dtype: Any = np.float32 if _is_exact_in_single(weights) else np.float64
+    dtype = _pair_dtype(weights)
     draw_weights = weights.astype(dtype)
     people_signs = _sign_matrices(people, np.zeros(1)).astype(dtype)
     is_pair = 1 - np.eye(people.shape[1], dtype=dtype)
@@ -553,9 +470,3 @@ def _quadratic_forms(weights: Floats, pair_tables: Floats) -> Floats:
         products = (block @ wide).reshape(len(block), tables, things)
         sums[start : start + rows] = np.einsum("drn,dn->dr", products, block)
     return sums / 2
-
-
-def _is_exact_in_single(weights: Floats) -> bool:
-    """Return whether sums over pairs are exact in single precision."""
-    largest_sum = float(weights.sum(axis=-1).max(initial=0)) ** 2
-    return largest_sum < SINGLE_PRECISION_LIMIT and np.array_equal(weights, np.rint(weights))

@@ -39,14 +39,14 @@ class TieCalibration(NamedTuple):
     """acc_23 by metric with cross-validated margins, margins (folds × metrics) and margins of all
     items.
 
-    If no metric has a value, ``reason`` explains why.
+    It is not possible with fewer than two items.
     """
 
     value: Floats
     margins: Floats
     margin: Floats
     folds: Codes
-    reason: str = ""
+    is_possible: bool = True
 
     @property
     def by_item(self) -> Floats:
@@ -59,7 +59,8 @@ def calibrate_ties(grid: ScoreRatingGrid, *, folds: int = FOLDS, seed: int = 0) 
     metrics, _, items = grid.scores.shape
     count = min(folds, items)
     if count < 2:
-        return _no_calibration(metrics, "tie calibration needs at least two items")
+        undefined, nowhere = np.full(metrics, np.nan), np.zeros(0, np.int64)
+        return TieCalibration(undefined, undefined[None], undefined, nowhere, False)
     rng = np.random.Generator(np.random.PCG64((seed, 0)))
     fold = rng.permutation(items) % count
     margins = np.empty((count + 1, metrics))
@@ -69,11 +70,6 @@ def calibrate_ties(grid: ScoreRatingGrid, *, folds: int = FOLDS, seed: int = 0) 
     return TieCalibration(
         _calibrated_accuracy(grid, margins[:-1], fold), margins[:-1], margins[-1], fold
     )
-
-
-def _no_calibration(metrics: int, reason: str) -> TieCalibration:
-    undefined = np.full(metrics, np.nan)
-    return TieCalibration(undefined, undefined[None], undefined, np.zeros(0, np.int64), reason)
 
 
 class _Pairs(NamedTuple):
@@ -157,12 +153,12 @@ def soft_pairwise_accuracy(grid: ScoreRatingGrid, *, permutations: int, seed: in
     accuracy = np.full(len(grid.scores), np.nan)
     for metrics, is_scored in group_by_known_cells(grid.scores):
         is_known = is_scored & ~np.isnan(grid.people)
-        pairs = _pairs_with_common_items(is_known)
-        if len(pairs[0]):
-            people_p = _superiority_p(grid.people, is_known, pairs, signs)
+        is_pair = np.triu(is_known @ is_known.T, 1)
+        if is_pair.any():
+            people_p = _p_between(grid.people, grid.people, is_known, signs)
             for metric in metrics:
-                p = _superiority_p(grid.scores[metric], is_known, pairs, signs)
-                accuracy[metric] = 1 - np.abs(p - people_p).mean()
+                p = _p_between(grid.scores[metric], grid.scores[metric], is_known, signs)
+                accuracy[metric] = 1 - np.abs(p - people_p)[is_pair].mean()
     return accuracy
 
 
@@ -179,8 +175,7 @@ def soft_contributions(grid: ScoreRatingGrid, pairs: Codes, signs: Floats) -> Fl
     count pairs: soft pairwise accuracy is a mean over pairs of systems, too.
     """
     is_known = ~np.isnan(grid.people)
-    shared = is_known.astype(np.float64) @ is_known.T.astype(np.float64)
-    is_pair = (shared > 0) & ~np.eye(len(shared), dtype=bool)
+    is_pair = is_known @ is_known.T & ~np.eye(len(is_known), dtype=bool)
     people = _p_between(grid.people, grid.people, is_known, signs)
 
     def agree(first: int, second: int) -> Floats:
@@ -193,7 +188,7 @@ def soft_contributions(grid: ScoreRatingGrid, pairs: Codes, signs: Floats) -> Fl
         crossed = agree(first, second)  # its transpose compares the other way round
         sums.append(own[first] - own[second] + crossed.sum(axis=1) - crossed.sum(axis=0))
     count = is_pair.sum() / 2
-    return np.array(sums).reshape(-1, len(shared)) / (2 * count if count else np.nan)
+    return np.array(sums).reshape(-1, len(is_pair)) / (2 * count if count else np.nan)
 
 
 def _p_between(first: Floats, second: Floats, is_known: Bools, signs: Floats) -> Floats:
@@ -201,9 +196,12 @@ def _p_between(first: Floats, second: Floats, is_known: Bools, signs: Floats) ->
     p = np.empty((len(is_known), len(is_known)))
     sides = [np.where(is_known, table, 0) for table in (first, second)]
     sizes = [np.abs(table).sum(axis=1) for table in sides]
+    turned = [signs @ table.T for table in sides]
+    is_complete = is_known.all()
     for system, row in enumerate(sides[0]):
         differences = np.where(is_known & is_known[system], row - sides[1], 0)
-        beyond = signs @ differences.T - differences.sum(axis=1)
+        sums = turned[0][:, [system]] - turned[1] if is_complete else signs @ differences.T
+        beyond = sums - differences.sum(axis=1)
         tolerance = SUM_TOLERANCE * (sizes[0][system] + sizes[1])
         larger = (beyond > tolerance).sum(axis=0) + (beyond >= -tolerance).sum(axis=0)
         p[system] = larger / (2 * len(signs))
@@ -215,8 +213,7 @@ def soft_accuracy_of_tables(tables: Floats, people: Floats, is_known: Bools) -> 
 
     Tables are tables × systems × items; unknown cells of tables and ratings are 0.
     """
-    shared = is_known.astype(np.float64) @ is_known.T.astype(np.float64)
-    is_pair = np.triu(shared > 0, 1)
+    is_pair = np.triu(is_known @ is_known.T, 1)
     difference = np.abs(_normal_p_between(tables, is_known) - _normal_p_between(people, is_known))
     agreed = np.where(is_pair, 1 - difference, 0).sum(axis=(1, 2))
     return ratio(agreed, np.full(len(tables), float(is_pair.sum())))
@@ -233,45 +230,11 @@ def _normal_p_between(tables: Floats, is_known: Bools) -> Floats:
     return np.asarray(ndtr(-np.nan_to_num(ratio(sums - sums.swapaxes(-1, -2), spread))))
 
 
-def _pairs_with_common_items(is_known: Bools) -> tuple[Codes, Codes]:
-    first, second = np.triu_indices(len(is_known), 1)
-    shared = is_known.astype(np.float64) @ is_known.T.astype(np.float64)
-    is_shared = shared[first, second] > 0
-    return first[is_shared], second[is_shared]
-
-
 def _pair_differences(table: Floats, is_known: Bools, pairs: tuple[Codes, Codes]) -> Floats:
     """Return first minus second system as pairs × items, 0 for items that they do not share."""
     first, second = pairs
     filled = np.where(is_known, table, 0)
     return np.where(is_known[first] & is_known[second], filled[first] - filled[second], 0)
-
-
-def _superiority_p(
-    table: Floats, is_known: Bools, pairs: tuple[Codes, Codes], signs: Floats
-) -> Floats:
-    """Return p by pair; sums of complete tables are computed per system."""
-    first, second = pairs
-    means = ratio(np.where(is_known, table, 0).sum(axis=0), is_known.sum(axis=0) * 1.0)
-    filled = np.where(is_known, table - means, 0)  # centred, to limit rounding
-    differences = _pair_differences(table, is_known, pairs)
-    if is_known.all():
-        by_system = signs @ filled.T
-        sums = by_system[:, first] - by_system[:, second]
-    else:
-        sums = signs @ differences.T
-    beyond = sums - differences.sum(axis=1)
-    size = np.abs(filled).sum(axis=1)
-    tolerance = SUM_TOLERANCE * (size[first] + size[second])
-    larger = (beyond > tolerance).sum(axis=0) + (beyond >= -tolerance).sum(axis=0)
-    return np.asarray(larger / (2 * len(signs)))
-
-
-def count_soft_accuracy_draws(scores: Floats, draws: int) -> int:
-    """Return how many of the bootstrap draws are computed."""
-    systems = scores.shape[1]
-    products = max(1, int(scores.size) * (systems - 1))
-    return min(draws, max(MIN_SOFT_ACCURACY_DRAWS, int(SOFT_ACCURACY_PRODUCTS // products)))
 
 
 def soft_accuracy_draws(scores: Floats, draws: StudyDraws) -> Floats:
@@ -283,7 +246,7 @@ def soft_accuracy_draws(scores: Floats, draws: StudyDraws) -> Floats:
     rated = ~np.isnan(draws.people_table)
     for metrics, is_scored in group_by_known_cells(scores):
         is_known = is_scored & rated.any(axis=0)
-        pairs = _pairs_with_common_items(is_known)
+        pairs = np.nonzero(np.triu(is_known @ is_known.T, 1))
         weights = draws.systems[:, pairs[0]] * draws.systems[:, pairs[1]]
         people = [
             _normal_p(row_weights, _pair_differences(people, is_known & is_rated, pairs))
@@ -317,14 +280,15 @@ def _normal_p(items: Floats, differences: Floats) -> Floats:
 
 def resample_soft_accuracy(
     scores: Floats,
-    votes: Votes | Floats | RaterResampler,
+    votes: Votes | RaterResampler,
     *,
     over: str = "all",
     draws: int = 1000,
     seed: int = 0,
 ) -> Floats:
     """Return bootstrap draws of soft pairwise accuracy (draws × metrics), of large tables fewer."""
-    count = count_soft_accuracy_draws(scores, draws)
-    blocks = study_draws(scores, votes, RESAMPLED_AXES[over], count, seed)
+    products = max(1, int(scores.size) * (scores.shape[1] - 1))
+    draws = min(draws, max(MIN_SOFT_ACCURACY_DRAWS, SOFT_ACCURACY_PRODUCTS // products))
+    blocks = study_draws(scores, votes, RESAMPLED_AXES[over], draws, seed)
     accuracy = [soft_accuracy_draws(scores, block) for block in blocks]
     return np.concatenate([np.empty((0, len(scores))), *accuracy])

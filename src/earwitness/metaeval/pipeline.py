@@ -13,12 +13,11 @@ from earwitness.analysis.settings import describe_scale
 from earwitness.core import Estimate, Input, Progress, Rating, Score, no_progress
 from earwitness.errors import UsageError
 from earwitness.metaeval.ceiling import estimate_ceilings
-from earwitness.metaeval.coefficients import SOFT_COEFFICIENT, plain_coefficient
+from earwitness.metaeval.coefficients import SOFT_COEFFICIENT, coefficient_names, plain_coefficient
 from earwitness.metaeval.figures import (
     ScaleComparison,
     estimate_chance,
     estimate_figures,
-    make_estimate,
     mapping_errors,
 )
 from earwitness.metaeval.join import (
@@ -39,7 +38,7 @@ from earwitness.metaeval.levels import (
     tie_rounded_means,
 )
 from earwitness.metaeval.ranking import metric_differences
-from earwitness.metaeval.resampling import POPULATIONS, RESAMPLED_AXES
+from earwitness.metaeval.resampling import POPULATIONS
 from earwitness.metaeval.results import (
     Concordance,
     Figure,
@@ -61,7 +60,7 @@ from earwitness.ratings.scales import Scales, find_slips
 from earwitness.report.sentences import join_names
 from earwitness.stats import significance
 from earwitness.stats.arrays import Bools, Floats
-from earwitness.stats.significance import Moments
+from earwitness.stats.significance import Moments, build_estimates
 from earwitness.stats.votes import MedianVotes, Votes, count_constant_raters
 
 # --- Progress in steps ---------------------------------------------------------------------------
@@ -251,9 +250,9 @@ def _sample_size_warnings(comparison: ScaleComparison) -> Iterator[str]:
         "raters": comparison.opinions.size[2],
     }
     few = [
-        f"{unit} ({sizes[unit]})"
-        for unit, is_drawn in zip(sizes, RESAMPLED_AXES[comparison.settings.over], strict=True)
-        if is_drawn and sizes[unit] < MIN_SIZES_FOR_INTERVAL[unit]
+        f"{unit} ({size})"
+        for unit, size in comparison.resampled_sizes.items()
+        if size < MIN_SIZES_FOR_INTERVAL[unit]
     ]
     if few:
         narrower = list(POPULATIONS)[list(POPULATIONS).index(comparison.settings.generalize) + 1 :]
@@ -306,7 +305,7 @@ def _undefined_item_note(comparison: ScaleComparison) -> Iterator[str]:
     """Yield metrics without a coefficient in some items, and why."""
     total = len(comparison.table.items)
     coefficient = plain_coefficient(comparison.settings.coefficient)
-    if coefficient not in comparison.settings.coefficient_names("item"):
+    if coefficient not in coefficient_names("item"):
         return
     n = evaluate_grid(comparison.grid, "item", [coefficient]).n[0].astype(int).tolist()
     some = [number for number, count in enumerate(n) if 0 < count < total]
@@ -540,83 +539,60 @@ def _group_estimates(
     comparison: ScaleComparison, figures: Sequence[Figure]
 ) -> dict[str, dict[Figure, Estimate]]:
     """Return some coefficients of each metric, by its name."""
-    estimates: dict[str, dict[Figure, Estimate]] = {
-        metric.name: {} for metric in comparison.table.metrics
-    }
-    for figure in figures:
-        point = comparison.evaluate(figure)
-        ends = comparison.interval(figure, point)
-        for metric, name in enumerate(estimates):
-            place = 0, metric
-            estimates[name][figure] = make_estimate(point, ends, place, comparison, figure.level)
-    return estimates
-
-
-def _people_estimates(comparison: ScaleComparison) -> dict[str, Estimate]:
-    """Return the mean rating of each system with its interval over listeners, or its ability."""
-    names, opinions = comparison.table.systems, comparison.opinions
-    if isinstance(opinions, MedianVotes):
-        return _median_estimates(comparison, ~np.isnan(comparison.grid.people))
-    if isinstance(opinions, Votes):
-        return _system_estimates(comparison, system_means(opinions), opinions.size[2], "cluster_t")
-    values = mean_opinions(opinions)[:, 0]
-    undefined = float("nan")
+    columns = {figure: comparison.estimate_figure(figure) for figure in figures}
     return {
-        name: Estimate(
-            float(x), undefined, undefined, comparison.settings.level, opinions.raters, 0, "ability"
-        )
-        for name, x in zip(names, values.tolist(), strict=True)
+        metric.name: {figure: column[number] for figure, column in columns.items()}
+        for number, metric in enumerate(comparison.table.metrics)
     }
+
+
+def _people_estimates(
+    comparison: ScaleComparison, is_known: Bools | None = None
+) -> dict[str, Estimate]:
+    """Return the mean rating of each system over known outputs, by default all.
+
+    Intervals are over listeners, those of medians over items; abilities have none.
+    """
+    opinions, people = comparison.opinions, comparison.grid.people
+    if isinstance(opinions, MedianVotes):
+        kept = people if is_known is None else np.where(is_known, people, np.nan)
+        return _mean_estimates(comparison, kept)
+    if isinstance(opinions, Votes):
+        moments = system_means(opinions, is_known)
+        return _system_estimates(comparison, moments, opinions.size[2], "cluster_t")
+    values, unknown = people[:, 0], np.full(len(people), np.nan)
+    level, raters = comparison.settings.level, opinions.size[2]
+    estimates = build_estimates(values, (unknown, unknown), level, raters, 0, "ability")
+    return dict(zip(comparison.table.systems, estimates, strict=True))
 
 
 def _metric_figures(comparison: ScaleComparison) -> Iterator[MetricFigures]:
     estimates, errors = estimate_figures(comparison), mapping_errors(comparison)
-    people, adjusted = comparison.grid.people, comparison.at_level("system")
+    adjusted, is_rated = comparison.at_level("system"), ~np.isnan(comparison.grid.people)
+    margins = comparison.calibration.margin if comparison.has_calibration else None
     for number, metric in enumerate(comparison.table.metrics):
-        is_known = ~np.isnan(comparison.table.scores[number]) & ~np.isnan(people)
+        is_known = ~np.isnan(comparison.table.scores[number]) & is_rated
+        # in the metric's own direction; only outputs that were rated count, as for coefficients
+        scores = np.where(
+            is_known, adjusted.table.sign(number) * adjusted.table.scores[number], np.nan
+        )
+        has_own_people = isinstance(comparison.opinions, Votes) and (is_known != is_rated).any()
         yield MetricFigures(
             metric.name,
-            estimates[number].figures,
-            _metric_means(adjusted, number, is_known),
+            estimates[number],
+            _mean_estimates(adjusted, np.where(is_known, scores, np.nan)),
             int(is_known.sum()),
             metric.low_is_good,
             metric.baseline,
-            estimates[number].margins,
+            {} if margins is None else {"item": float(margins[number])},
             errors[number],
-            _people_on_known_outputs(adjusted, is_known),
+            _people_estimates(adjusted, is_known) if has_own_people else {},
         )
 
 
-def _metric_means(comparison: ScaleComparison, number: int, is_known: Bools) -> dict[str, Estimate]:
-    """Return the mean score of each system, in the metric's own direction, with a t interval over
-    items.
-
-    Only outputs that were rated count, as for the coefficients.
-    """
-    table = comparison.table
-    sign = table.sign(number)
-    scores = np.where(is_known, sign * table.scores[number], np.nan)
-    return _system_estimates(
-        comparison, significance.column_moments(scores.T), len(table.items), "t over items"
-    )
-
-
-def _people_on_known_outputs(comparison: ScaleComparison, is_known: Bools) -> dict[str, Estimate]:
-    """Return mean ratings over the outputs that a metric scores, if it does not score all."""
-    opinions = comparison.opinions
-    if not isinstance(opinions, Votes) or (is_known == ~np.isnan(comparison.grid.people)).all():
-        return {}
-    if isinstance(opinions, MedianVotes):
-        return _median_estimates(comparison, is_known)
-    return _system_estimates(
-        comparison, system_means(opinions, is_known), opinions.size[2], "cluster_t"
-    )
-
-
-def _median_estimates(comparison: ScaleComparison, is_known: Bools) -> dict[str, Estimate]:
-    """Return the mean of the medians of each system, with a t interval over items."""
-    medians = np.where(is_known, comparison.grid.people, np.nan)
-    moments = significance.column_moments(medians.T)
+def _mean_estimates(comparison: ScaleComparison, values: Floats) -> dict[str, Estimate]:
+    """Return the mean of each system, with a t interval over items."""
+    moments = significance.column_moments(values.T)
     return _system_estimates(comparison, moments, len(comparison.table.items), "t over items")
 
 
@@ -624,17 +600,7 @@ def _system_estimates(
     comparison: ScaleComparison, moments: Moments, total: int, method: str
 ) -> dict[str, Estimate]:
     """Return estimates by system, with t intervals."""
-    level = comparison.settings.level
-    low, high = significance.mean_interval(moments, level)
-    return {
-        name: Estimate(
-            float(moments.mean[n]),
-            float(low[n]),
-            float(high[n]),
-            level,
-            int(moments.n[n]),
-            total - int(moments.n[n]),
-            method,
-        )
-        for n, name in enumerate(comparison.table.systems)
-    }
+    level, undefined = comparison.settings.level, total - moments.n
+    ends = significance.mean_interval(moments, level)
+    estimates = build_estimates(moments.mean, ends, level, moments.n, undefined, method)
+    return dict(zip(comparison.table.systems, estimates, strict=True))

@@ -10,7 +10,6 @@ import numpy as np
 
 from earwitness.core import Estimate
 from earwitness.metaeval.coefficients import (
-    CALIBRATED_COEFFICIENT,
     COEFFICIENTS,
     plain_coefficient,
 )
@@ -27,6 +26,7 @@ from earwitness.metaeval.significance import (
     williams_test,
 )
 from earwitness.stats.arrays import Floats
+from earwitness.stats.significance import build_estimates
 
 MAX_METRICS_ALL_PAIRS = 12  # number of metrics up to which all pairs are reported
 MAX_PAIRS_ALL_UNITS = 66  # number of pairs up to which all units are swapped
@@ -120,35 +120,26 @@ class _PairTests:
             unit,
             permutations=settings.permutations,
             seed=settings.seed,
-            margins=self._margins(),
+            margins=self.comparison.margins(self.figure),
         )
-
-    def _margins(self) -> Floats | None:
-        """Return margins of calibrated ties as metrics × items, if metrics are ranked by them."""
-        calibration = self.comparison.calibration
-        is_calibrated = self.figure.coefficient == CALIBRATED_COEFFICIENT
-        return calibration.by_item if is_calibrated and not calibration.reason else None
 
     def is_distinct(self, a: int, b: int) -> bool:
         """Return whether two metrics differ significantly."""
         return bool(self.corrected[self.index[a, b]] < self.comparison.settings.alpha)
 
-    def _difference(self, a: int, b: int) -> Estimate:
-        """Return the difference of two metrics with the interval of the test."""
-        coefficient = COEFFICIENTS[plain_coefficient(self.figure.coefficient)]
-        limit, half_width = coefficient.high - coefficient.low, self.half_widths[self.index[a, b]]
-        difference = float(self.values[a] - self.values[b])
-        if not self.is_distinct(a, b):  # whatever rounding says, 0 is inside
-            half_width = np.maximum(half_width, abs(difference))
-        return Estimate(
-            difference,
-            float(np.maximum(difference - half_width, -limit)),
-            float(np.minimum(difference + half_width, limit)),
-            self.comparison.settings.level,
-            self.test.units,
-            0,
-            f"permutation of {self.test.unit}",
-        )
+    def _estimates(self, pairs: Sequence[MetricPair]) -> list[Estimate]:
+        """Return the differences of pairs with the intervals of the test."""
+        limit = 1 - COEFFICIENTS[plain_coefficient(self.figure.coefficient)].low
+        numbers = [self.index[pair] for pair in pairs]
+        first, second = np.array(pairs).T
+        value = self.values[first] - self.values[second]
+        settings, test = self.comparison.settings, self.test
+        is_distinct = self.corrected[numbers] < settings.alpha
+        # whatever rounding says, 0 is inside if a difference is not significant
+        half_width = np.maximum(self.half_widths[numbers], np.where(is_distinct, 0, np.abs(value)))
+        ends = np.maximum(value - half_width, -limit), np.minimum(value + half_width, limit)
+        method = f"permutation of {test.unit}"
+        return build_estimates(value, ends, settings.level, test.units, 0, method)
 
     def differences(self, pairs: Sequence[MetricPair]) -> list[MetricDifference]:
         """Return the differences of pairs, with p for all swapped units if pairs are few."""
@@ -172,14 +163,16 @@ class _PairTests:
                 names[a],
                 names[b],
                 self.figure,
-                self._difference(a, b),
+                estimate,
                 {unit: float(p[row]) for unit, p in p_by_unit.items()},
                 float(self.corrected[numbers[row]]),
                 williams_p[row],
                 settings.alpha,
                 self.test.unit,
             )
-            for row, (a, b) in enumerate(pairs)
+            for row, ((a, b), estimate) in enumerate(
+                zip(pairs, self._estimates(pairs), strict=True)
+            )
         ]
 
 

@@ -9,14 +9,12 @@ import numpy as np
 
 from earwitness.metaeval.coefficients import COEFFICIENTS
 from earwitness.metaeval.levels import (
-    PARTIAL_COEFFICIENTS,
     ResampledVotes,
     StudyDraws,
     cell_means,
     evaluate_draws,
-    evaluate_partial,
 )
-from earwitness.stats.arrays import Bools, Floats
+from earwitness.stats.arrays import Floats
 from earwitness.stats.bootstrap import draw_weight_blocks
 from earwitness.stats.significance import ratio
 from earwitness.stats.votes import NormalizedVotes, Votes
@@ -51,26 +49,28 @@ POPULATIONS = {  # what may differ in another study for which results hold
 
 
 class RaterResampler(Protocol):
-    """Opinions that can be recomputed for resampled raters and items."""
+    """Opinions that can be recomputed for resampled raters and items.
+
+    ``size`` has the numbers of systems, items and raters.
+    """
 
     @property
-    def raters(self) -> int: ...
+    def size(self) -> tuple[int, int, int]: ...
 
     def resample(self, raters: Floats, items: Floats) -> Floats:
         """Return draws × systems × items, for given counts of raters and items."""
 
 
 class Interval(NamedTuple):
-    """Both ends of intervals (coefficients × metrics), and the number of undefined draws."""
+    """Both ends of intervals: coefficients × metrics."""
 
     low: Floats
     high: Floats
-    undefined: Floats
 
 
 def resample_coefficients(
     scores: Floats,
-    votes: Votes | Floats | RaterResampler,
+    votes: Votes | RaterResampler,
     level: str,
     names: Sequence[str],
     *,
@@ -78,51 +78,27 @@ def resample_coefficients(
     draws: int = 1000,
     seed: int = 0,
     margins: Floats | float = 0.0,
+    controls: Floats | None = None,
 ) -> Floats:
     """Return bootstrap draws of coefficients: coefficients × draws × metrics.
 
-    Instead of votes, mean ratings (systems × items) may be passed; raters can then not be
-    resampled,
-    and ``all`` resamples systems and items. ``margins`` are the same in all draws.
+    ``margins`` are the same in all draws. Of partial correlations given ``controls`` there are
+    fewer draws of large tables within items.
     """
-    if over == "raters" and isinstance(votes, np.ndarray):
-        raise ValueError("resampling raters requires votes, not mean ratings")
+    if level == "item" and controls is not None:
+        products = max(1, int(scores.size) * scores.shape[1])
+        draws = min(draws, max(MIN_PARTIAL_DRAWS, PARTIAL_PRODUCTS // products))
     axes = RESAMPLED_AXES[over]
     coefficients = [
-        evaluate_draws(level, scores, block, names, margins)[0]
+        evaluate_draws(level, scores, block, names, margins, controls)[0]
         for block in study_draws(scores, votes, axes, draws, seed, by_items=level == "item")
     ]
     return np.concatenate([np.empty((len(names), 0, len(scores))), *coefficients], axis=1)
 
 
-def resample_partial(
-    scores: Floats,
-    controls: Floats,
-    votes: Votes | Floats | RaterResampler,
-    level: str,
-    *,
-    over: str = "all",
-    draws: int = 1000,
-    seed: int = 0,
-) -> Floats:
-    """Return bootstrap draws of partial coefficients; see ``resample_coefficients``.
-
-    At the item level there are fewer draws of large tables.
-    """
-    if level == "item":
-        products = max(1, int(scores.size) * scores.shape[1])
-        draws = min(draws, max(MIN_PARTIAL_DRAWS, PARTIAL_PRODUCTS // products))
-    coefficients = [
-        evaluate_partial(level, scores, controls, block)[0]
-        for block in study_draws(scores, votes, RESAMPLED_AXES[over], draws, seed)
-    ]
-    shape = len(PARTIAL_COEFFICIENTS), 0, len(scores)
-    return np.concatenate([np.empty(shape), *coefficients], axis=1)
-
-
 def study_draws(
     scores: Floats,
-    votes: Votes | Floats | RaterResampler,
+    votes: Votes | RaterResampler,
     over: tuple[bool, bool, bool],
     draws: int,
     seed: int,
@@ -134,45 +110,33 @@ def study_draws(
     With ``by_items``, mean ratings are computed for some items at a time, in one block of draws.
     """
     _, systems, items = scores.shape
-    raters = 0 if isinstance(votes, np.ndarray) else count_raters(votes)
     rows = max(1, NUMBERS_IN_MEMORY // max(1, items * systems))
-    blocks = draw_weight_blocks((systems, items, raters), draws, seed)
-    is_lazy = by_items and (isinstance(votes, np.ndarray) or type(votes) is Votes)
+    blocks = draw_weight_blocks((systems, items, votes.size[2]), draws, seed)
+    is_lazy = by_items and type(votes) is Votes
     if is_lazy:
         rows = draws
         blocks = iter([[np.concatenate(kind) for kind in zip(*blocks, strict=True)]])
     for weight_block in blocks:
         for start in range(0, len(weight_block[0]), rows):
-            weights_by_unit = [weights[start : start + rows] for weights in weight_block]
-            weights_by_unit = [
-                unit_weights if is_drawn else np.ones_like(unit_weights)
-                for unit_weights, is_drawn in zip(weights_by_unit, over, strict=True)
+            weights = [
+                drawn[start : start + rows]
+                if is_drawn
+                else np.ones_like(drawn[start : start + rows])
+                for drawn, is_drawn in zip(weight_block, over, strict=True)
             ]
             people: Floats | ResampledVotes
             if is_lazy and over[2] and isinstance(votes, Votes):
-                people = ResampledVotes(votes, weights_by_unit[2])
+                people = ResampledVotes(votes, weights[2])
             else:
-                people = resampled_people(
-                    votes, weights_by_unit[2], weights_by_unit[1], weights_by_unit[0], over
-                )
-            yield StudyDraws(weights_by_unit[0], weights_by_unit[1], people)
-
-
-def count_raters(votes: Votes | RaterResampler) -> int:
-    """Return the number of raters."""
-    return votes.size[2] if isinstance(votes, Votes) else votes.raters
+                people = resampled_people(votes, weights, over)
+            yield StudyDraws(weights[0], weights[1], people)
 
 
 def resampled_people(
-    votes: Votes | Floats | RaterResampler,
-    raters: Floats,
-    items: Floats,
-    systems: Floats,
-    over: tuple[bool, bool, bool],
+    votes: Votes | RaterResampler, weights: Sequence[Floats], over: tuple[bool, bool, bool]
 ) -> Floats:
     """Return mean ratings in each draw; one row if they are the same in all."""
-    if isinstance(votes, np.ndarray):
-        return votes[None]
+    systems, items, raters = weights
     if isinstance(votes, NormalizedVotes) and (over[0] or over[1]):
         return votes.resample(raters, items, systems)
     if isinstance(votes, Votes):
@@ -224,35 +188,31 @@ def bootstrap_interval(
     Returns
     -------
     Interval
-        Ends, and the number of undefined draws. The interval is undefined if all draws are equal.
+        Ends. The interval is undefined if all draws are equal.
     """
-    ranges = [(COEFFICIENTS[name].low, COEFFICIENTS[name].high) for name in names]
-    low, high = np.array(ranges).T[:, :, None]
-    half_range, middle = (high - low) / 2, (high + low) / 2
-    fisher = np.array([name == "pearson" for name in names])[:, None]
-    spread = _draw_deviation(to_stable_scale((draws.swapaxes(0, 1) - middle) / half_range, fisher))
-    half_width = _interval_factor(level, count) * np.where(spread > MIN_DRAW_SPREAD, spread, np.nan)
-    centre = to_stable_scale((points - middle) / half_range, fisher)
-    ends = [
-        middle + half_range * from_stable_scale(centre + side * half_width, fisher)
-        for side in (-1, 1)
-    ]
-    return Interval(
-        np.minimum(ends[0], points),
-        np.maximum(ends[1], points),
-        np.isnan(draws).sum(axis=1).astype(np.float64),
-    )
+    low, high, factor = points.copy(), points.copy(), _interval_factor(level, count)
+    for row, name in enumerate(names):
+        spread = _draw_deviation(to_stable_scale(draws[row], name))
+        half_width = factor * np.where(spread > MIN_DRAW_SPREAD, spread, np.nan)
+        centre = to_stable_scale(points[row], name)
+        low[row] = np.minimum(from_stable_scale(centre - half_width, name), points[row])
+        high[row] = np.maximum(from_stable_scale(centre + half_width, name), points[row])
+    return Interval(low, high)
 
 
-def to_stable_scale(values: Floats, fisher: Bools) -> Floats:
-    """Transform values from −1 … 1 to a variance-stabilizing scale."""
-    by_fisher = np.arctanh(np.clip(values, -MAX_FISHER_R, MAX_FISHER_R))
-    return np.where(fisher, by_fisher, np.arcsin(np.clip(values, -1, 1)))
+def to_stable_scale(values: Floats, name: str) -> Floats:
+    """Transform values of a coefficient to a scale on which their variance is stable."""
+    scaled = COEFFICIENTS[name].scale(values)
+    if name == "pearson":
+        return np.asarray(np.arctanh(np.clip(scaled, -MAX_FISHER_R, MAX_FISHER_R)))
+    return np.asarray(np.arcsin(np.clip(scaled, -1, 1)))
 
 
-def from_stable_scale(values: Floats, fisher: Bools) -> Floats:
+def from_stable_scale(values: Floats, name: str) -> Floats:
     """Transform back from the variance-stabilizing scale."""
-    return np.where(fisher, np.tanh(values), np.sin(np.clip(values, -np.pi / 2, np.pi / 2)))
+    is_fisher = name == "pearson"
+    scaled = np.tanh(values) if is_fisher else np.sin(np.clip(values, -np.pi / 2, np.pi / 2))
+    return COEFFICIENTS[name].unscale(scaled)
 
 
 def _draw_deviation(draws: Floats) -> Floats:

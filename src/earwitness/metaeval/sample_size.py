@@ -57,10 +57,7 @@ def extrapolate_coefficient(
     fewer, total, more = counts
     steps = (1 / total - 1 / more) / (1 / fewer - 1 / total)
     if name in TIE_COEFFICIENTS:
-        coefficient = COEFFICIENTS[name]
-        return np.clip(
-            with_all + steps * (with_all - with_fewer), coefficient.low, coefficient.high
-        )
+        return np.clip(with_all + steps * (with_all - with_fewer), COEFFICIENTS[name].low, 1)
     first, second = _to_r(with_fewer, name), _to_r(with_all, name)
     same_sign = first * second > 0
     squares, squares_with_fewer = (
@@ -71,24 +68,17 @@ def extrapolate_coefficient(
     return np.where(same_sign, _from_r(np.sign(second) * reached, name), with_all)
 
 
-def _range_middle(name: str) -> float:
-    coefficient = COEFFICIENTS[name]
-    return (coefficient.low + coefficient.high) / 2
-
-
 def _to_r(values: Floats, name: str) -> Floats:
-    coefficient = COEFFICIENTS[name]
-    scaled = (values - _range_middle(name)) * 2 / (coefficient.high - coefficient.low)
+    scaled = COEFFICIENTS[name].scale(values)
     if name == "pearson":
         return scaled
     return 2 * np.sin(np.pi * scaled / 6) if name == "spearman" else np.sin(np.pi * scaled / 2)
 
 
 def _from_r(r: Floats, name: str) -> Floats:
-    coefficient = COEFFICIENTS[name]
     by_rank = 6 * np.arcsin(r / 2) if name == "spearman" else 2 * np.arcsin(r)
     scaled = r if name == "pearson" else by_rank / np.pi
-    return np.asarray(_range_middle(name) + scaled * (coefficient.high - coefficient.low) / 2)
+    return COEFFICIENTS[name].unscale(scaled)
 
 
 # --- Fewer raters or items -----------------------------------------------------------------------
@@ -168,20 +158,9 @@ def coefficients_at_counts(
 
 def _centre_draws(middle: Floats, draws: Floats, share: float, name: str) -> CoefficientsAtCount:
     """Return draws shifted to ``middle``, with their variance multiplied by ``share``."""
-    on_scale = _to_scale(draws, name)
-    moved = _to_scale(middle, name) + (on_scale - mean_of_defined(on_scale)) * np.sqrt(share)
-    return CoefficientsAtCount(middle, _from_scale(moved, name))
-
-
-def _to_scale(values: Floats, name: str) -> Floats:
-    """Transform values of a coefficient to a scale on which their variance is stable."""
-    half_range = COEFFICIENTS[name].high - _range_middle(name)
-    return to_stable_scale((values - _range_middle(name)) / half_range, np.array(name == "pearson"))
-
-
-def _from_scale(values: Floats, name: str) -> Floats:
-    half_range = COEFFICIENTS[name].high - _range_middle(name)
-    return _range_middle(name) + half_range * from_stable_scale(values, np.array(name == "pearson"))
+    on_scale = to_stable_scale(draws, name)
+    moved = to_stable_scale(middle, name) + (on_scale - mean_of_defined(on_scale)) * np.sqrt(share)
+    return CoefficientsAtCount(middle, from_stable_scale(moved, name))
 
 
 def _evaluate_subsets(
@@ -305,27 +284,13 @@ def sample_size_curves(
             rater_and_item_curves.append(
                 _sample_size_curve(comparison, figure, unit, have, counts, estimates)
             )
-    all_curves = [*rater_and_item_curves, *_reference_curves(comparison, figure, scores)]
-    better = _better_than_chance(comparison, figure, chance.get(figure))
+    limit = chance[figure].high if figure in chance else -np.inf
+    values = zip(comparison.table.metrics, comparison.evaluate(figure).value[0], strict=True)
+    better = {metric.name for metric, value in values if value > limit}
     return [
         replace(curve, enough={name: n for name, n in curve.enough.items() if name in better})
-        for curve in all_curves
+        for curve in (*rater_and_item_curves, *_reference_curves(comparison, figure, scores))
     ]
-
-
-def _better_than_chance(
-    comparison: ScaleComparison, figure: Figure, chance: Estimate | None
-) -> set[str]:
-    """Return the metrics that agree better than chance."""
-    values = evaluate_grid(
-        comparison.at_level(figure.level).grid, figure.level, [figure.coefficient]
-    ).value[0]
-    limit = -np.inf if chance is None else chance.high
-    return {
-        metric.name
-        for metric, coefficient in zip(comparison.table.metrics, values, strict=True)
-        if coefficient > limit
-    }
 
 
 def _curve_counts(have: int) -> list[int]:
@@ -371,8 +336,9 @@ def estimate_at_count(
     if len(defined) >= MIN_CASES_FOR_INTERVAL:
         ends = np.concatenate(percentile_interval(defined[:, None], level))
         factor = stdtrit(have - 1, (1 + level) / 2) / ndtri((1 + level) / 2)
-        centre = _to_scale(at_count.value[metric], name)
-        low, high = _from_scale(centre + factor * (_to_scale(ends, name) - centre), name).tolist()
+        centre = to_stable_scale(at_count.value[metric], name)
+        spread = to_stable_scale(ends, name) - centre
+        low, high = from_stable_scale(centre + factor * spread, name).tolist()
     missing = len(draws) - len(defined)
     return Estimate(float(at_count.value[metric]), low, high, level, count, missing, "draws")
 
@@ -469,13 +435,13 @@ def estimate_with_references(
     middle = own.mean() if len(own) else np.array(np.nan)
     numbers = [count] if count < total else [k for k in defined if k < total]
     numbers = [k for k in numbers if len(defined.get(k, ())) >= MIN_CASES_FOR_INTERVAL]
-    ends = (nan, nan)
+    low = high = nan
     if numbers and len(own):
         drawn = min(numbers, key=lambda k: (abs(k - total / 2), k))
-        spread = _to_scale(defined[drawn], name).std(ddof=1)
+        spread = to_stable_scale(defined[drawn], name).std(ddof=1)
         spread *= np.sqrt(drawn / count / (1 - drawn / total))
         half = stdtrit(min(len(defined[drawn]), total) - 1, (1 + level) / 2) * spread
-        centre = _to_scale(middle, name)
-        ends = float(_from_scale(centre - half, name)), float(_from_scale(centre + half, name))
+        centre = to_stable_scale(middle, name)
+        low, high = (float(from_stable_scale(centre + side * half, name)) for side in (-1, 1))
     missing = len(draws.get(count, ())) - len(own)
-    return Estimate(float(middle), *ends, level, count, missing, "draws")
+    return Estimate(float(middle), low, high, level, count, missing, "draws")

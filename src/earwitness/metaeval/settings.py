@@ -10,7 +10,6 @@ from earwitness.metaeval.coefficients import (
     LEVELS,
     RANKING_COEFFICIENTS,
     coefficient_levels,
-    coefficient_names,
 )
 from earwitness.metaeval.mapping import MAPPING_ORDERS
 from earwitness.metaeval.pairwise_accuracy import FOLDS
@@ -106,14 +105,18 @@ class AgreementSettings:
     fixed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_choice("aggregate", self.aggregate, AGGREGATES)
-        _check_choice("coefficient", self.coefficient, RANKING_COEFFICIENTS)
-        _check_choice("population", self.generalize, POPULATIONS)
-        _check_choice("mapping", self.mapping, MAPPING_ORDERS)
-        _check_choice("adjustment", self.adjust, ADJUSTMENTS)
-        _check_choice("correction", self.correction, CORRECTIONS)
-        for level in (*self.levels, *self.ranking):
-            _check_choice("level", level, LEVELS)
+        for setting, names, choices in (
+            ("aggregate", [self.aggregate], AGGREGATES),
+            ("coefficient", [self.coefficient], RANKING_COEFFICIENTS),
+            ("population", [self.generalize], POPULATIONS),
+            ("mapping", [self.mapping], MAPPING_ORDERS),
+            ("adjustment", [self.adjust], ADJUSTMENTS),
+            ("correction", [self.correction], CORRECTIONS),
+            ("level", [*self.levels, *self.ranking], LEVELS),
+        ):
+            for name in names:
+                if name not in choices:
+                    raise UsageError(f'unknown {setting} "{name}" — {nearest(name, choices)}')
         if not 0 < self.level < 1:
             raise UsageError(f"level must be between 0 and 1, got {self.level:g}")
         for name in ("draws", "permutations", "splits"):
@@ -144,10 +147,6 @@ class AgreementSettings:
         """Units that the deciding tests between metrics swap."""
         return "systems" if self.generalize == "systems" else "items"
 
-    def coefficient_names(self, level: str) -> list[str]:
-        """Return the coefficients that are defined at a level."""
-        return list(coefficient_names(level))
-
     @property
     def ranked_figures(self) -> list[Figure]:
         """Levels and coefficients by which metrics are ranked."""
@@ -175,12 +174,6 @@ class AgreementSettings:
         parts += [f"partial={'+'.join(self.partial)}"] if self.partial else []
         parts += [f"by={'+'.join(self.by)}"] if self.by else []
         return "|".join(parts)
-
-
-def _check_choice(setting: str, name: str, choices: object) -> None:
-    names = list(choices)  # type: ignore[call-overload]
-    if name not in names:
-        raise UsageError(f'unknown {setting} "{name}" — {nearest(name, names)}')
 
 
 # --- Settings for the available systems, items and raters ----------------------------------------

@@ -139,14 +139,9 @@ class SwappedDifferences(NamedTuple):
 
     def _critical_values(self, swaps: Floats, alpha: float) -> Floats:
         """Return the values above which p is below alpha; infinite if it cannot be."""
-        count, tolerance = len(swaps), 1e-9
-        if self.is_complete:
-            larger = math.ceil(alpha * count - tolerance) - 1
-            is_possible = larger >= 1  # the identity is among the swaps
-        else:
-            larger = math.ceil(alpha * (count + 1) - tolerance) - 2
-            is_possible = larger >= 0
-        if not is_possible:
+        count = len(swaps) + (not self.is_complete)  # swaps with the identity
+        larger = math.ceil(alpha * count - 1e-9) - 1
+        if larger < 1:
             return np.full(swaps.shape[1], np.inf)
         return np.asarray(np.sort(swaps, axis=0)[count - 1 - larger])
 
