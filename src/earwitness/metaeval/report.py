@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isnan
+from math import isnan, nan
 
+from earwitness.metaeval.join import verb_form
 from earwitness.metaeval.report_tables import (
     AGREEMENT_CORRECTIONS,
     CHANCE_LABEL,
@@ -13,7 +14,6 @@ from earwitness.metaeval.report_tables import (
     LEVEL_PHRASES,
     RANKED_UNITS,
     RATER_LABEL,
-    RESAMPLED_UNITS,
     SWAP_PHRASES,
     SWAPPED_UNITS,
     difference_contrasts,
@@ -21,8 +21,10 @@ from earwitness.metaeval.report_tables import (
     figure_value,
     has_one_system,
     metric_label,
+    metric_labels,
     ranking_sections,
     ranking_title,
+    resampled_units,
     table_sections,
     too_few_phrase,
 )
@@ -30,9 +32,9 @@ from earwitness.metaeval.results import (
     Concordance,
     Figure,
     MetricDifference,
-    MetricRanking,
     SampleSizeCurve,
     ScaleConcordance,
+    ScaleRanking,
 )
 from earwitness.metaeval.significance import DIFFERENCE_TOLERANCE
 from earwitness.report.numbers import cell, interval, number, p_phrase
@@ -56,9 +58,9 @@ MORE_CAUTIONS_HINT = "see -o report.html"
 
 def summary_sentences(concordance: Concordance) -> Iterator[str]:
     """Yield the best metric per scale and level, and which metrics differ from it."""
-    for scale, rank in concordance.rankings:
-        sentence = _ranking_sentence(concordance, scale, rank) + _higher_baselines(scale, rank)
-        yield sentence + _needed_systems(scale, rank)
+    for ranking in concordance.rankings:
+        sentence = _ranking_sentence(ranking) + _higher_baselines(ranking)
+        yield sentence + _needed_systems(ranking)
 
 
 def caution_parts(concordance: Concordance) -> Iterator[Lines]:
@@ -67,37 +69,30 @@ def caution_parts(concordance: Concordance) -> Iterator[Lines]:
     Warnings are followed by chance and baselines, sample sizes, raters and notes.
     """
     for scale in concordance.scales:
-        doubts = (
-            sentence
-            for rank in scale.ranked
-            for sentence in _doubt_sentences(concordance, scale, rank)
-        )
-        raters = (sentence for rank in scale.ranked for sentence in _rater_sentences(scale, rank))
+        rankings = [ranking for ranking in concordance.rankings if ranking.scale is scale]
+        doubts = (sentence for ranking in rankings for sentence in _doubt_sentences(ranking))
+        raters = (sentence for ranking in rankings for sentence in _rater_sentences(ranking))
         sizes = _sample_size_sentences(scale.curves)
         sentences = tuple(dict.fromkeys((*scale.warnings, *doubts, *sizes, *raters, *scale.notes)))
         if sentences:
             yield Lines(scale.scale.name, sentences, SHOWN_CAUTIONS, MORE_CAUTIONS_HINT, "note")
 
 
-def _ranking_sentence(
-    concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking
-) -> str:
-    metrics, value, figure = scale.by_name, figure_value(rank.figure), rank.figure
+def _ranking_sentence(ranking: ScaleRanking) -> str:
+    scale, figure, estimates = ranking.scale, ranking.figure, ranking.estimates
+    value, alpha = figure_value(figure), ranking.alpha
     task = f"ranking {RANKED_UNITS[figure.level]} by {scale.scale.name}"
-    where = f"in {task}{_scope(scale, rank)}"
-    if not rank.groups:
-        has_value = any(not isnan(metrics[name].figures[figure].value) for name in rank.aside)
+    where = f"in {task}{_scope(ranking)}"
+    if not ranking.names:
+        has_value = any(not isnan(estimates[name].value) for name in ranking.rank.aside)
         reason = "enough values to be ranked" if has_value else "a defined value"
         return f"No metric has {reason} {where}"
-    best = rank.groups[0][0]
-    estimate = metrics[best].figures[figure]
-    chance = scale.chance.get(figure)
-    sizes = _sizes_phrase(scale)
-    size = f"{COEFFICIENT_NAMES[figure.coefficient]} {cell(estimate, value)}"
-    is_chance = chance is not None and estimate.value <= chance.high
-    tests, worse, others = _tests_of_best(scale, rank)
-    if others and rank.test.smallest_p >= concordance.alpha:
-        reason = too_few_phrase(rank.test, f"which metric is best in {task}", concordance.alpha)
+    best, chance, sizes = ranking.names[0], ranking.chance, _sizes_phrase(scale)
+    size = f"{COEFFICIENT_NAMES[figure.coefficient]} {cell(estimates[best], value)}"
+    is_chance = chance is not None and estimates[best].value <= chance.high
+    tests, worse, others = _tests_of_best(ranking)
+    if others and ranking.has_few_units:
+        reason = too_few_phrase(ranking, f"which metric is best in {task}")
         gap = tests[others[0]].difference.value
         tied = [name for name in others if tests[name].difference.value <= DIFFERENCE_TOLERANCE]
         verb = "have" if tied else "has"
@@ -113,10 +108,11 @@ def _ranking_sentence(
     if others and not worse:
         lead = tests[others[0]].difference
         ahead = f"; {best} has the highest value ({size}), {cell(lead, value)} above {others[0]}"
-        pairs = f"{rank.test.pairs:,} pair{'s' * (rank.test.pairs != 1)} tested"
+        count = ranking.rank.test.pairs
+        pairs = f"{count:,} pair{'s' * (count != 1)} tested"
         return (
             f"No metric is significantly worse than the best {where} ({pairs}, {sizes}, "
-            f"alpha = {concordance.alpha:.2g}){ahead}"
+            f"alpha = {alpha:.2g}){ahead}"
         )
     sentence = f"{best} agrees best with raters {where} ({size}, {sizes})"
     if worse:
@@ -128,18 +124,19 @@ def _ranking_sentence(
     return sentence
 
 
-def _scope(scale: ScaleConcordance, rank: MetricRanking) -> str:
+def _scope(ranking: ScaleRanking) -> str:
     """Return that a test which does not swap systems is about these systems only."""
-    if rank.test.unit == "systems":
+    if ranking.rank.test.unit == "systems":
         return ""
-    return " on these systems" if len(scale.people) > 1 else " on this system"
+    return " on these systems" if len(ranking.scale.people) > 1 else " on this system"
 
 
-def _needed_systems(scale: ScaleConcordance, rank: MetricRanking) -> str:
+def _needed_systems(ranking: ScaleRanking) -> str:
     """Return how many systems a claim about others needs, if a test on these systems has fewer."""
-    if rank.test.unit == "systems" or len(scale.people) >= rank.test.needed:
+    test = ranking.rank.test
+    if test.unit == "systems" or len(ranking.scale.people) >= test.needed:
         return ""
-    return f"; a claim about other systems needs at least {rank.test.needed}"
+    return f"; a claim about other systems needs at least {test.needed}"
 
 
 def _sizes_phrase(scale: ScaleConcordance) -> str:
@@ -148,120 +145,100 @@ def _sizes_phrase(scale: ScaleConcordance) -> str:
     return ", ".join(f"{n:,} {unit}{'s' * (n != 1)}" for unit, n in counts.items())
 
 
-def _higher_baselines(scale: ScaleConcordance, rank: MetricRanking) -> str:
+def _higher_baselines(ranking: ScaleRanking) -> str:
     """Return which baselines have a higher value than the best metric, or an empty string."""
-    best = rank.groups[0][0] if rank.groups else ""
-    names = rank.order[: rank.order.index(best)] if best else ()
+    order = ranking.rank.order
+    names = order[: order.index(ranking.names[0])] if ranking.names else ()
     if not names:
         return ""
-    value, figures = figure_value(rank.figure), scale.by_name
-    values = [f"{n} ({number(figures[n].figures[rank.figure].value, value)})" for n in names]
+    value, estimates = figure_value(ranking.figure), ranking.estimates
+    values = [f"{name} ({number(estimates[name].value, value)})" for name in names]
     nouns = ("baseline", "has") if len(names) == 1 else ("baselines", "have")
     return f"; the {nouns[0]} {join_names(values)} {nouns[1]} a higher value"
 
 
 def _tests_of_best(
-    scale: ScaleConcordance, rank: MetricRanking
+    ranking: ScaleRanking,
 ) -> tuple[dict[str, MetricDifference], list[str], list[str]]:
     """Return the tests of the best metric, the metrics significantly worse, and the others."""
-    best, *names = [name for group in rank.groups for name in group]
-    tests = {test.b: test for test in scale.differences(rank.figure) if test.a == best}
+    best, *names = ranking.names
+    tests = {test.b: test for test in ranking.differences if test.a == best}
     worse = [name for name in names if name in tests and tests[name].is_distinct]
     return tests, worse, [name for name in names if name not in worse]
 
 
-def _doubt_sentences(
-    concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking
-) -> Iterator[str]:
-    if rank.groups:
-        yield from _baseline_sentences(concordance, scale, rank)
-    for name, reason in rank.aside.items():
-        if not isnan(scale.by_name[name].figures[rank.figure].value):  # else there is a warning
-            yield f"{ranking_title(rank.figure)}: {name} is not ranked: {reason}"
-
-
-def _baseline_sentences(
-    concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking
-) -> Iterator[str]:
-    """Yield metrics that are no better than chance or than a baseline."""
-    chance = scale.chance.get(rank.figure)
-    where = ranking_title(rank.figure)
-    metric_names = [name for group in rank.groups for name in group]
-    if chance is not None:
-        metrics = scale.by_name
-        values = {name: metrics[name].figures[rank.figure].value for name in metric_names}
+def _doubt_sentences(ranking: ScaleRanking) -> Iterator[str]:
+    """Yield metrics that are no better than chance or than a baseline, or not ranked."""
+    where, names = ranking_title(ranking.figure), ranking.names
+    if names and (chance := ranking.chance):
+        values = {name: ranking.estimates[name].value for name in names}
         chance_like = [name for name, x in values.items() if chance.low <= x <= chance.high]
         opposed = [name for name, x in values.items() if x < chance.low]
-        low, high = (number(x, figure_value(rank.figure)) for x in (chance.low, chance.high))
+        low, high = (number(x, figure_value(ranking.figure)) for x in (chance.low, chance.high))
         if chance_like:
-            verb = "is" if len(chance_like) == 1 else "are"
             yield (
-                f"{where}: {join_names(chance_like, len(chance_like))} {verb} no better than "
-                f"chance (chance range {low} to {high})"
+                f"{where}: {join_names(chance_like, len(chance_like))} "
+                f"{verb_form(chance_like, 'is', 'are')} no better than chance (chance range {low} "
+                f"to {high})"
             )
         if opposed:
-            verb = "agrees" if len(opposed) == 1 else "agree"
-            worse = "higher" if scale.scale.best == "low" else "lower"
+            worse = "higher" if ranking.scale.scale.best == "low" else "lower"
             yield (
-                f"{where}: {join_names(opposed, len(opposed))} {verb} less than chance: better "
-                f"scores go with {worse} ratings"
+                f"{where}: {join_names(opposed, len(opposed))} "
+                f"{verb_form(opposed, 'agrees', 'agree')} less than chance: better scores go with "
+                f"{worse} ratings"
             )
-    yield from _beaten_baseline_sentences(scale, rank, metric_names, concordance)
+    if names:
+        yield from _beaten_baseline_sentences(ranking)
+    for name, reason in ranking.rank.aside.items():
+        if not isnan(ranking.estimates[name].value):  # else there is a warning
+            yield f"{where}: {name} is not ranked: {reason}"
 
 
-def _beaten_baseline_sentences(
-    scale: ScaleConcordance, rank: MetricRanking, names: list[str], concordance: Concordance
-) -> Iterator[str]:
+def _beaten_baseline_sentences(ranking: ScaleRanking) -> Iterator[str]:
     """Yield, for each baseline, the metrics that are not shown to be better, and those worse."""
-    where = ranking_title(rank.figure)
-    better = {(test.a, test.b) for test in scale.differences(rank.figure) if test.is_distinct}
-    bases = [name for name in rank.order if name not in names]
-    if names and bases and rank.test.smallest_p >= concordance.alpha:
+    where, names = ranking_title(ranking.figure), ranking.names
+    better = {(test.a, test.b) for test in ranking.differences if test.is_distinct}
+    bases = [name for name in ranking.rank.order if name not in names]
+    if bases and ranking.has_few_units:
         purpose = f"whether a metric is better than {join_names(bases)}"
-        yield f"{where}: {too_few_phrase(rank.test, purpose, concordance.alpha)}"
+        yield f"{where}: {too_few_phrase(ranking, purpose)}"
         return
     for base in bases:
         beaten = [name for name in names if (name, base) in better]
         unbeaten = [name for name in names if name not in beaten]
         if unbeaten:
-            subject = (
-                f"{join_names(unbeaten)} {'is' if len(unbeaten) == 1 else 'are'} not"
-                if beaten
-                else "no metric is"
-            )
-            above = [
-                name for name in unbeaten if beaten and names.index(name) < names.index(beaten[-1])
-            ]
-            why = (
-                f" (the lead of {join_names(above)} is larger than that of {beaten[-1]} but less "
-                "certain)"
-                if above
-                else ""
-            )
+            subject, why = "no metric is", ""
+            if beaten:
+                subject = f"{join_names(unbeaten)} {verb_form(unbeaten, 'is', 'are')} not"
+                above = [n for n in unbeaten if names.index(n) < names.index(beaten[-1])]
+                why = (
+                    f" (the lead of {join_names(above)} is larger than that of {beaten[-1]} but "
+                    "less certain)"
+                    if above
+                    else ""
+                )
             yield f"{where}: {subject} shown to be better than the baseline {base}{why}"
         worse = [name for name in names if (base, name) in better]
         if worse:
-            verb = "agrees" if len(worse) == 1 else "agree"
+            verb = verb_form(worse, "agrees", "agree")
             yield f"{where}: {join_names(worse)} {verb} less than the baseline {base}"
 
 
-def _rater_sentences(scale: ScaleConcordance, rank: MetricRanking) -> Iterator[str]:
+def _rater_sentences(ranking: ScaleRanking) -> Iterator[str]:
     """Yield how the best metric compares with a single rater."""
-    if not rank.groups:
+    ceilings = {ceiling.figure: ceiling.rater.value for ceiling in ranking.scale.ceilings}
+    rater = ceilings.get(ranking.figure, nan)
+    best = ranking.estimates[ranking.names[0]] if ranking.names else None
+    if best is None or isnan(best.low) or isnan(rater):
         return
-    best = scale.by_name[rank.groups[0][0]].figures[rank.figure]
-    for ceiling in scale.ceilings:
-        is_known = not isnan(best.low) and not isnan(ceiling.rater.value)
-        if ceiling.figure == rank.figure and is_known:
-            value = figure_value(rank.figure)
-            comparison = "about as well as"
-            comparison = "better than" if ceiling.rater.value < best.low else comparison
-            comparison = "less well than" if ceiling.rater.value > best.high else comparison
-            yield (
-                f"{ranking_title(rank.figure)}: the best metric agrees with the ratings "
-                f"{comparison} a single rater agrees with the other raters "
-                f"({number(ceiling.rater.value, value)})"
-            )
+    comparison = "about as well as"
+    comparison = "better than" if rater < best.low else comparison
+    comparison = "less well than" if rater > best.high else comparison
+    yield (
+        f"{ranking_title(ranking.figure)}: the best metric agrees with the ratings {comparison} a "
+        f"single rater agrees with the other raters ({number(rater, figure_value(ranking.figure))})"
+    )
 
 
 def _sample_size_sentences(curves: tuple[SampleSizeCurve, ...]) -> Iterator[str]:
@@ -316,38 +293,40 @@ def _quantity(curve: SampleSizeCurve, count: int) -> str:
 
 def quotable_sentences(concordance: Concordance) -> Iterator[str]:
     """Yield complete sentences for a paper, with sample sizes, methods and results."""
-    for scale, rank in concordance.rankings:
-        if rank.groups:
-            yield _quotable_sentence(concordance, scale, rank)
+    for ranking in concordance.rankings:
+        if ranking.names:
+            yield _quotable_sentence(concordance, ranking)
 
 
-def _quotable_sentence(
-    concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking
-) -> str:
-    value, figure, best = figure_value(rank.figure), rank.figure, rank.groups[0][0]
-    estimate = scale.by_name[best].figures[figure]
+def _quotable_sentence(concordance: Concordance, ranking: ScaleRanking) -> str:
+    scale, figure, best = ranking.scale, ranking.figure, ranking.names[0]
+    value, estimate, chance = figure_value(figure), ranking.estimates[best], ranking.chance
     sizes = " and ".join(_sizes_phrase(scale).rsplit(", ", 1))
     sizes = f"{sizes} ({scale.votes:,} ratings on {scale.scale.name})"
     uncertainty = (
         f", {100 * concordance.level:g} % bootstrap confidence interval "
-        f"{interval(estimate, value)}, generalizing to other {RESAMPLED_UNITS[concordance.over]}"
+        f"{interval(estimate, value)}, generalizing to other {resampled_units(concordance.over)}"
     ) * (not isnan(estimate.low))
     sentence = (
         f"Across {sizes}, {best} agreed best with the ratings: {figure_phrase(figure)} was "
         f"{number(estimate.value, value)} (n = {estimate.n:,}{uncertainty})."
     )
-    _, worse, others = _tests_of_best(scale, rank)
+    _, worse, others = _tests_of_best(ranking)
+    test = ranking.rank.test
+    method = (
+        f" (permutation test swapping {SWAPPED_UNITS[test.unit]}, generalizing to "
+        f"{SWAP_PHRASES[test.unit]}; p {AGREEMENT_CORRECTIONS[ranking.correction]}; "
+        f"α = {ranking.alpha:.2g})."
+    )
     if worse:
         sentence += f" It was significantly better than {join_names(worse)}"
         sentence += f" but not significantly better than {join_names(others)}" if others else ""
-        sentence += _test_phrase(concordance, rank)
-    elif others and rank.test.smallest_p >= concordance.alpha:
-        reason = too_few_phrase(rank.test, "which metric is best", concordance.alpha)
+        sentence += method
+    elif others and ranking.has_few_units:
+        reason = too_few_phrase(ranking, "which metric is best")
         sentence += f" {reason[0].upper()}{reason[1:]}."
     elif others:
-        sentence += f" It was not significantly better than {join_names(others)}"
-        sentence += _test_phrase(concordance, rank)
-    chance = scale.chance.get(figure)
+        sentence += f" It was not significantly better than {join_names(others)}{method}"
     if chance is not None:
         units = "systems and items" if figure.level == "global" else "systems"
         units = "items" if len(scale.people) == 1 else units
@@ -357,14 +336,6 @@ def _quotable_sentence(
             f"({100 * (1 + concordance.level) / 2:g} % quantile)."
         )
     return sentence
-
-
-def _test_phrase(concordance: Concordance, rank: MetricRanking) -> str:
-    return (
-        f" (permutation test swapping {SWAPPED_UNITS[rank.test.unit]}, generalizing to "
-        f"{SWAP_PHRASES[rank.test.unit]}; p {AGREEMENT_CORRECTIONS[concordance.correction]}; "
-        f"α = {concordance.alpha:.2g})."
-    )
 
 
 # --- Agreement report ----------------------------------------------------------------------------
@@ -426,7 +397,7 @@ def _provenance_lines(concordance: Concordance) -> Iterator[str]:
     if concordance.has_intervals:
         yield (
             f"confidence intervals: {100 * concordance.level:.4g} %, bootstrap over "
-            f"{RESAMPLED_UNITS[concordance.over]}"
+            f"{resampled_units(concordance.over)}"
         )
     if concordance.aggregate != "mean":
         yield f"ratings: {AGGREGATE_PHRASES[concordance.aggregate]}"
@@ -452,7 +423,7 @@ def concordance_table(concordance: Concordance) -> PaperTable:
     several = len(concordance.scales) > 1
     levels = [figure.level for figure in figures]
     corrected = AGREEMENT_CORRECTIONS[concordance.correction]
-    units = dict.fromkeys(SWAPPED_UNITS[rank.test.unit] for _, rank in concordance.rankings)
+    units = dict.fromkeys(SWAPPED_UNITS[one.rank.test.unit] for one in concordance.rankings)
     swapped = " or ".join(units)
     percent = f"{100 * concordance.level:.4g} %"
     phrases = [f"({LEVEL_LABELS[x]}): {LEVEL_PHRASES[x]}" for x in dict.fromkeys(levels)]
@@ -467,7 +438,7 @@ def concordance_table(concordance: Concordance) -> PaperTable:
             for scale in concordance.scales
             for row in _paper_scale_rows(scale, figures, several=several)
         ),
-        f"{percent} confidence intervals (bootstrap over {RESAMPLED_UNITS[concordance.over]})",
+        f"{percent} confidence intervals (bootstrap over {resampled_units(concordance.over)})",
         f"permutation test swapping {swapped}, {corrected}, p < {concordance.alpha:.4g}",
         tuple(_paper_notes(concordance, percent)),
         "scale" * several,
@@ -476,7 +447,7 @@ def concordance_table(concordance: Concordance) -> PaperTable:
 
 
 def _paper_figures(concordance: Concordance) -> list[Figure]:
-    ranked = [rank.figure for _, rank in concordance.rankings]
+    ranked = [ranking.figure for ranking in concordance.rankings]
     main = [Figure(ranked[0].level, name) for name in CORRELATION_HEADINGS] if ranked else []
     known = {f for scale in concordance.scales for metric in scale.metrics for f in metric.figures}
     return [figure for figure in dict.fromkeys([*main, *ranked]) if figure in known]
@@ -486,9 +457,9 @@ def _paper_scale_rows(
     scale: ScaleConcordance, figures: list[Figure], *, several: bool
 ) -> tuple[PaperRow, ...]:
     """Return the rows of a scale in the order of the ranking; baselines and raters are apart."""
-    metrics = scale.by_name
+    label_of = metric_labels(scale)
     order = [name for rank in scale.ranked[:1] for name in rank.order]
-    labels = [metric_label(metrics[name]) for name in dict.fromkeys([*order, *metrics])]
+    labels = [label_of[name] for name in dict.fromkeys([*order, *label_of])]
     controls = [metric_label(metric) for metric in scale.metrics if metric.baseline]
     matrices = []
     for figure in figures:

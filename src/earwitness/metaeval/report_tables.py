@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import floor, inf, isnan, nan
 
 from earwitness.core import Contrast, Estimate, Value
+from earwitness.metaeval.coefficients import PARTIAL_COEFFICIENTS
 from earwitness.metaeval.results import (
     Concordance,
     Figure,
     MappingErrors,
     MetricFigures,
-    MetricRanking,
-    MetricTest,
     ScaleConcordance,
+    ScaleRanking,
 )
 from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value, value_title
 from earwitness.report.parts import (
@@ -56,15 +56,6 @@ LEVEL_PHRASES = {
     "item": "across systems within each item (averaged over items)",
     "global": "across all outputs",
 }
-RESAMPLED_UNITS = {
-    "systems": "systems",
-    "items": "items",
-    "raters": "raters",
-    "systems+items": "systems and items",
-    "systems+raters": "systems and raters",
-    "items+raters": "items and raters",
-    "all": "systems, items and raters",
-}
 AGREEMENT_CORRECTIONS = {
     "max_t": "corrected by the step-down max-T method",
     "none": "not corrected",
@@ -76,6 +67,11 @@ TEST_HEADINGS = {
     "items": "p, items swapped (on these systems)",
     "outputs": "p, outputs swapped (on these systems)",
 }
+
+
+def resampled_units(over: str) -> str:
+    """Return the units that the bootstrap resamples, in words."""
+    return "systems, items and raters" if over == "all" else over.replace("+", " and ")
 
 
 def ranking_title(figure: Figure) -> str:
@@ -106,14 +102,11 @@ HALVES_LABEL = "(half the raters)"
 
 def ranking_sections(concordance: Concordance) -> Iterator[Section]:
     """Yield the ranking of metrics per level and scale, and the tests behind it."""
-    ranks = tuple(_ranking_intervals(concordance, *pair) for pair in concordance.rankings)
+    ranks = tuple(map(_ranking_intervals, concordance.rankings))
     if ranks:
         yield Section("Ranking", ranks, _ranking_note(concordance))
-    matrices = tuple(
-        _difference_matrix(concordance, scale, rank)
-        for scale, rank in concordance.rankings
-        if scale.apart
-    )
+    apart = [ranking for ranking in concordance.rankings if ranking.scale.apart]
+    matrices = tuple(map(_difference_matrix, apart))
     if any(matrix.contrasts for matrix in matrices):
         note = _test_note(concordance)
         yield Section("Pairwise comparisons of metrics", matrices, note, place="pages")
@@ -130,69 +123,69 @@ def metric_label(metric: MetricFigures) -> str:
     return f"{metric.metric} ({', '.join(marks)})" if marks else metric.metric
 
 
-def _ranking_intervals(
-    concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking
-) -> Intervals:
-    value, figure, metrics = figure_value(rank.figure), rank.figure, scale.by_name
-    drawn = [
-        (metric_label(metrics[name]), metrics[name].figures[figure])
-        for name in (*rank.order, *rank.aside)
-    ]
-    drawn += [(CHANCE_LABEL, scale.chance[figure])] if figure in scale.chance else []
+def metric_labels(scale: ScaleConcordance) -> dict[str, str]:
+    """Return the labels of metrics by name."""
+    return {metric.metric: metric_label(metric) for metric in scale.metrics}
+
+
+def _ranking_intervals(ranking: ScaleRanking) -> Intervals:
+    scale, figure, labels = ranking.scale, ranking.figure, metric_labels(ranking.scale)
+    names, value = (*ranking.rank.order, *ranking.rank.aside), figure_value(figure)
+    drawn = {labels[name]: ranking.estimates[name] for name in names}
+    drawn |= {CHANCE_LABEL: ranking.chance} if ranking.chance else {}
     for ceiling in scale.ceilings:
         if ceiling.figure == figure:
-            drawn += [(RATER_LABEL, ceiling.rater), (HALVES_LABEL, ceiling.halves)]
+            drawn |= {RATER_LABEL: ceiling.rater, HALVES_LABEL: ceiling.halves}
     title = f"{scale.scale.name}, {ranking_title(figure)}: {value_title(value)}"
-    rows = tuple((name, {name: estimate}) for name, estimate in drawn)
-    return Intervals(title, value, "metric", rows, _ranking_table(concordance, scale, rank, title))
+    rows = tuple((name, {name: estimate}) for name, estimate in drawn.items())
+    return Intervals(title, value, "metric", rows, _ranking_table(ranking, title))
 
 
 CORRELATION_HEADINGS = {"pearson": "Pearson", "spearman": "Spearman", "kendall_b": "Kendall"}
 
 
-def _ranking_table(
-    concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking, title: str
-) -> Table:
+def _ranking_table(ranking: ScaleRanking, title: str) -> Table:
     """Return the ranking, with the values of the other two correlations beside it."""
-    value, metrics = figure_value(rank.figure), scale.by_name
-    tests = {(test.a, test.b): test for test in scale.differences(rank.figure)}
-    others = [
-        Figure(rank.figure.level, name)
-        for name in CORRELATION_HEADINGS
-        if name != rank.figure.coefficient
-    ]
-
-    def row(name: str, place: str, figures: Mapping[Figure, Estimate], p: str) -> tuple[str, ...]:
-        own = figures[rank.figure]
-        more = (number(figures[f].value, figure_value(f)) if f in figures else "–" for f in others)
-        return (name, place, cell(own, value), *more, f"{own.n:,}", p)
-
-    rows = []
-    best = rank.groups[0][0] if rank.groups else ""
+    scale, rank, figure = ranking.scale, ranking.rank, ranking.figure
+    value, labels, metrics = figure_value(figure), metric_labels(scale), scale.by_name
+    others = [Figure(figure.level, n) for n in CORRELATION_HEADINGS if n != figure.coefficient]
+    best = ranking.names[0] if ranking.names else ""
+    p = {
+        other: p_value(test.corrected)
+        for test in ranking.differences
+        for name, other in ((test.a, test.b), (test.b, test.a))
+        if name == best
+    }
     places = {name: f"{n}" for n, group in enumerate(rank.groups, 1) for name in group}
-    for name in rank.order:
-        test = tests.get((best, name)) or tests.get((name, best))
-        p = p_value(test.corrected) if test else "–"
-        label = metric_label(metrics[name])
-        rows.append(row(label, places.get(name, "–"), metrics[name].figures, p))
-    for name in rank.aside:
-        rows.append(row(metric_label(metrics[name]), "–", metrics[name].figures, "–"))
-    if rank.figure in scale.chance:
-        rows.append(row(CHANCE_LABEL, "", scale.chance, ""))
-    ceilings = [one for one in scale.ceilings if one.figure.level == rank.figure.level]
-    if any(ceiling.figure == rank.figure for ceiling in ceilings):
-        rows.append(row(RATER_LABEL, "", {one.figure: one.rater for one in ceilings}, ""))
-        rows.append(row(HALVES_LABEL, "", {one.figure: one.halves for one in ceilings}, ""))
-    p_heading = CORRECTED_P_HEADINGS.get(concordance.correction, "p").replace("p", "p vs best", 1)
+    entries: list[tuple[str, str, Mapping[Figure, Estimate], str]] = [
+        (labels[name], places.get(name, "–"), metrics[name].figures, p.get(name, "–"))
+        for name in (*rank.order, *rank.aside)
+    ]
+    ceilings = {ceiling.figure: ceiling for ceiling in scale.ceilings}
+    controls = [(CHANCE_LABEL, scale.chance)]
+    controls.append((RATER_LABEL, {f: ceiling.rater for f, ceiling in ceilings.items()}))
+    controls.append((HALVES_LABEL, {f: ceiling.halves for f, ceiling in ceilings.items()}))
+    entries += [(label, "", figures, "") for label, figures in controls if figure in figures]
+    rows = tuple(
+        (
+            label,
+            place,
+            cell(figures[figure], value),
+            *(number(figures[f].value, figure_value(f)) if f in figures else "–" for f in others),
+            f"{figures[figure].n:,}",
+            p_cell,
+        )
+        for label, place, figures, p_cell in entries
+    )
     header = (
         "metric",
         "group",
-        CORRELATION_HEADINGS.get(rank.figure.coefficient, "value"),
-        *(CORRELATION_HEADINGS[figure.coefficient] for figure in others),
+        CORRELATION_HEADINGS.get(figure.coefficient, "value"),
+        *(CORRELATION_HEADINGS[other.coefficient] for other in others),
         "n",
-        p_heading,
+        CORRECTED_P_HEADINGS.get(ranking.correction, "p").replace("p", "p vs best", 1),
     )
-    return Table(title, header, tuple(rows))
+    return Table(title, header, rows)
 
 
 def has_one_system(concordance: Concordance) -> bool:
@@ -203,7 +196,7 @@ def has_one_system(concordance: Concordance) -> bool:
 def _ranking_note(concordance: Concordance) -> str:
     percent = f"{100 * concordance.level:g} %"
     permuted = "items" if has_one_system(concordance) else "systems"
-    population = RESAMPLED_UNITS[concordance.over]
+    population = resampled_units(concordance.over)
     generalizing = f"Confidence intervals generalize to other {population}. "
     generalizing *= concordance.has_intervals
     return (
@@ -222,41 +215,39 @@ def _ranking_note(concordance: Concordance) -> str:
 def _unit_sentence(concordance: Concordance) -> str:
     """Return what the tests between metrics swap, and to what they generalize."""
     phrases = dict.fromkeys(
-        too_few_phrase(test, "a difference between metrics", concordance.alpha)
-        if test.smallest_p >= concordance.alpha
+        too_few_phrase(ranking, "a difference between metrics")
+        if ranking.has_few_units
         else f"tests between metrics swap {SWAPPED_UNITS[test.unit]} ({test.units:,} {test.unit}), "
         f"which generalizes to {SWAP_PHRASES[test.unit]}"
-        for test in (rank.test for _, rank in concordance.rankings)
+        for ranking in concordance.rankings
+        for test in [ranking.rank.test]
     )
     return " ".join(f"{phrase[0].upper()}{phrase[1:]}." for phrase in phrases)
 
 
-def too_few_phrase(test: MetricTest, purpose: str, alpha: float) -> str:
+def too_few_phrase(ranking: ScaleRanking, purpose: str) -> str:
     """Return that so few units (or permutations) cannot be significant, and how many can."""
+    test = ranking.rank.test
     purpose = f"to show {purpose} for {SWAP_PHRASES[test.unit]}"
     if test.units >= test.needed:
-        done, needed = round(1 / test.smallest_p) - 1, floor(1 / round(alpha, 9))
+        done, needed = round(1 / test.smallest_p) - 1, floor(1 / round(ranking.alpha, 9))
         return f"{done:,} permutations are too few {purpose}: at least {needed:,} are needed"
     units = test.unit if test.units != 1 else test.unit.removesuffix("s")
     verb = "are" if test.units != 1 else "is"
     return f"{test.units} {units} {verb} too few {purpose}: at least {test.needed} are needed"
 
 
-def _difference_matrix(
-    concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking
-) -> Matrix:
-    metrics, value = scale.by_name, figure_value(rank.figure)
-    systems = {
-        metric_label(metrics[name]): metrics[name].figures[rank.figure] for name in rank.order
-    }
-    title = f"{scale.scale.name}, {ranking_title(rank.figure)}: {value_title(value)}"
-    contrasts = difference_contrasts(scale, rank.figure)
-    return Matrix(title, value, systems, contrasts, concordance.correction)
+def _difference_matrix(ranking: ScaleRanking) -> Matrix:
+    scale, labels, value = ranking.scale, metric_labels(ranking.scale), figure_value(ranking.figure)
+    systems = {labels[name]: ranking.estimates[name] for name in ranking.rank.order}
+    title = f"{scale.scale.name}, {ranking_title(ranking.figure)}: {value_title(value)}"
+    contrasts = difference_contrasts(scale, ranking.figure)
+    return Matrix(title, value, systems, contrasts, ranking.correction)
 
 
 def difference_contrasts(scale: ScaleConcordance, figure: Figure) -> tuple[Contrast, ...]:
     """Return the differences between metrics as contrasts of their labels."""
-    labels, contrasts = {m.metric: metric_label(m) for m in scale.metrics}, []
+    labels, contrasts = metric_labels(scale), []
     for test in scale.differences(figure):
         a, b, p = labels[test.a], labels[test.b], test.p[test.unit]
         better = (a if test.difference.value > 0 else b) if test.is_distinct else ""
@@ -268,7 +259,7 @@ def difference_contrasts(scale: ScaleConcordance, figure: Figure) -> tuple[Contr
 
 def _test_note(concordance: Concordance) -> str:
     corrected = concordance.correction != "none"
-    if all(rank.test.smallest_p >= concordance.alpha for _, rank in concordance.rankings):
+    if all(ranking.has_few_units for ranking in concordance.rankings):
         return _unit_sentence(concordance)
     family = " over all pairs of metrics, and separately over all comparisons with baselines"
     return (
@@ -313,18 +304,11 @@ SWAP_NOTE = (
 # --- Partial correlations and groups -------------------------------------------------------------
 
 
-PARTIAL_NAMES = {
-    "pearson": "partial_pearson",
-    "spearman": "partial_spearman",
-    "kendall_b": "partial_kendall",
-}
-
-
 def partial_sections(concordance: Concordance) -> Iterator[Section]:
     """Yield partial beside plain correlations at the levels at which metrics are ranked."""
     if not concordance.partial:
         return
-    tables = tuple(_partial_table(concordance, *pair) for pair in concordance.rankings)
+    tables = tuple(_partial_table(ranking, concordance.partial) for ranking in concordance.rankings)
     columns = " and ".join(concordance.partial)
     note = (
         f"Correlation of scores and ratings (plain), and what is left of it when the correlation "
@@ -334,27 +318,26 @@ def partial_sections(concordance: Concordance) -> Iterator[Section]:
     yield Section(f"Agreement given {columns}", tables, note)
 
 
-def _partial_table(concordance: Concordance, scale: ScaleConcordance, rank: MetricRanking) -> Table:
+def _partial_table(ranking: ScaleRanking, columns: Sequence[str]) -> Table:
     """Return the coefficient that ranks metrics, or τ-b if it has no partial form."""
-    ranks_by = rank.figure.coefficient
-    plain = Figure(rank.figure.level, ranks_by if ranks_by in PARTIAL_NAMES else "kendall_b")
-    given = Figure(rank.figure.level, PARTIAL_NAMES[plain.coefficient])
-    metrics = scale.by_name
-    ranked = [name for group in (*rank.groups, tuple(rank.aside)) for name in group]
+    name = ranking.figure.coefficient
+    plain = ranking.figure._replace(
+        coefficient=name if name in PARTIAL_COEFFICIENTS else "kendall_b"
+    )
+    given = plain._replace(coefficient=PARTIAL_COEFFICIENTS[plain.coefficient])
+    metrics = [ranking.scale.by_name[n] for n in (*ranking.names, *ranking.rank.aside)]
     rows = tuple(
         (
-            metric_label(metrics[name]),
-            cell(metrics[name].figures[plain], figure_value(plain)),
-            cell(metrics[name].figures[given], figure_value(given)),
-            f"{metrics[name].figures[given].n:,}",
+            metric_label(metric),
+            *(cell(metric.figures[figure], figure_value(figure)) for figure in (plain, given)),
+            f"{metric.figures[given].n:,}",
         )
-        for name in ranked
-        if name not in concordance.partial
+        for metric in metrics
+        if metric.metric not in columns
     )
-    title = f"{scale.scale.name}, {ranking_title(plain)}: {COEFFICIENT_NAMES[plain.coefficient]}"
-    return Table(
-        title, ("metric", "plain", f"given {' and '.join(concordance.partial)}", "n"), rows
-    )
+    scale, coefficient = ranking.scale.scale.name, COEFFICIENT_NAMES[plain.coefficient]
+    title = f"{scale}, {ranking_title(plain)}: {coefficient}"
+    return Table(title, ("metric", "plain", f"given {' and '.join(columns)}", "n"), rows)
 
 
 def group_sections(concordance: Concordance) -> Iterator[Section]:
@@ -362,9 +345,9 @@ def group_sections(concordance: Concordance) -> Iterator[Section]:
     fields = dict.fromkeys(group.field for s in concordance.scales for group in s.groups)
     for name in fields:
         parts = tuple(
-            _group_intervals(scale, rank.figure, name)
-            for scale, rank in concordance.rankings
-            if any(group.field == name for group in scale.groups)
+            _group_intervals(ranking.scale, ranking.figure, name)
+            for ranking in concordance.rankings
+            if any(group.field == name for group in ranking.scale.groups)
         )
         note = (
             "The coefficient that ranks metrics, computed from the ratings of each group alone. "
@@ -378,7 +361,7 @@ def group_sections(concordance: Concordance) -> Iterator[Section]:
 def _group_intervals(scale: ScaleConcordance, figure: Figure, field: str) -> Intervals:
     """Return the values of each metric by group; the table has a column per group."""
     groups = [group for group in scale.groups if group.field == field]
-    labels = {metric.metric: metric_label(metric) for metric in scale.metrics}
+    labels = metric_labels(scale)
     value = figure_value(figure)
     title = f"{scale.scale.name}, {ranking_title(figure)}: {value_title(value)} by {field}"
     rows = [
@@ -559,7 +542,7 @@ def _ceiling_table(scale: ScaleConcordance) -> Table:
 
 
 def _curve_plots(scale: ScaleConcordance) -> Iterator[Curve]:
-    names = {metric.metric: metric_label(metric) for metric in scale.metrics}
+    names = metric_labels(scale)
     for curve in scale.curves:
         points = tuple(
             (float(count), {names[name]: estimate for name, estimate in row.items()})

@@ -211,6 +211,46 @@ class ScaleConcordance:
         return [difference for difference in self.apart if difference.figure == figure]
 
 
+@dataclass(frozen=True, slots=True)
+class ScaleRanking:
+    """A ranking with the results of its scale, and the level and correction of its tests."""
+
+    scale: ScaleConcordance
+    rank: MetricRanking
+    alpha: float
+    correction: str
+
+    @property
+    def figure(self) -> Figure:
+        """The coefficient that ranks the metrics."""
+        return self.rank.figure
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """The coefficient of each metric, by name."""
+        return {metric.metric: metric.figures[self.figure] for metric in self.scale.metrics}
+
+    @property
+    def chance(self) -> Estimate | None:
+        """The coefficient expected by chance."""
+        return self.scale.chance.get(self.figure)
+
+    @property
+    def names(self) -> list[str]:
+        """Metrics in groups, the best first."""
+        return [name for group in self.rank.groups for name in group]
+
+    @property
+    def differences(self) -> list[MetricDifference]:
+        """Differences between metrics in the coefficient."""
+        return self.scale.differences(self.figure)
+
+    @property
+    def has_few_units(self) -> bool:
+        """Whether the test swaps so few units that no difference can be significant."""
+        return self.rank.test.smallest_p >= self.alpha
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Concordance(Result):
     """Result of an agreement analysis, by rating scale."""
@@ -230,15 +270,16 @@ class Concordance(Result):
     partial: tuple[str, ...] = ()
 
     @property
-    def rankings(self) -> list[tuple[ScaleConcordance, MetricRanking]]:
+    def rankings(self) -> list[ScaleRanking]:
         """All rankings, each with its scale."""
-        return [(scale, rank) for scale in self.scales for rank in scale.ranked]
+        return [
+            ScaleRanking(scale, rank, self.alpha, self.correction)
+            for scale in self.scales
+            for rank in scale.ranked
+        ]
 
     @property
     def has_intervals(self) -> bool:
         """Whether any coefficient that ranks metrics has an interval."""
-        return any(
-            not isnan(metric.figures[rank.figure].low)
-            for scale, rank in self.rankings
-            for metric in scale.metrics
-        )
+        estimates = (one for ranking in self.rankings for one in ranking.estimates.values())
+        return any(not isnan(estimate.low) for estimate in estimates)
