@@ -94,8 +94,7 @@ def _permute_ratings(people: Floats, level: str, orders: Codes, columns: Codes) 
     orders = _permute_rated(orders, np.asarray(is_known.any(axis=1)))
     columns = _permute_rated(columns, np.asarray(is_known.any(axis=0)))
     item_effects = fit_item_effects(people)
-    count = np.maximum(is_known.sum(axis=1), 1)
-    system_effects = np.where(is_known, people - item_effects, 0).sum(axis=1) / count
+    system_effects = mean_of_defined(people - item_effects, axis=1)
     remainders = people - system_effects[:, None] - item_effects
     systems, items = np.nonzero(is_known)
     groups = items if level == "item" else np.zeros_like(items)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.metaeval.coefficients import PAIR_DENOMINATORS, ScoreRatingSample
-from earwitness.metaeval.levels import ScoreRatingGrid, tie_rounded_means
+from earwitness.metaeval.levels import ScoreRatingGrid, known_means
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Codes
@@ -120,9 +120,8 @@ def _by_group(table: Floats, is_known: Bools, level: str) -> tuple[Floats, Bools
         return cells.T, is_known.T
     if level == "global":
         return cells[is_known][None], np.ones((1, int(is_known.sum())), bool)
-    count = is_known.sum(axis=1)
-    means = cells.sum(axis=1) / np.maximum(count, 1)
-    return tie_rounded_means(means, float(np.abs(cells).max(initial=0)))[None], count[None] > 0
+    means = np.nan_to_num(known_means(table, is_known))
+    return means[None], is_known.any(axis=1)[None]
 
 
 def _by_swapped_unit(sums: Floats, is_known: Bools, level: str, unit: str) -> Floats:

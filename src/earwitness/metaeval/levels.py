@@ -329,6 +329,13 @@ def mean_of_defined(values: Floats, axis: int = 0) -> Floats:
     return ratio(np.where(defined, values, 0).sum(axis=axis), count)
 
 
+def known_means(table: Floats, is_known: Bools) -> Floats:
+    """Return the mean of each system over known cells; NaN without one."""
+    cells = np.where(is_known, table, 0)
+    means = ratio(cells.sum(axis=1), is_known.sum(axis=1))
+    return tie_rounded_means(means, float(np.abs(cells).max(initial=0)))
+
+
 LEVEL_FUNCTIONS = {"system": evaluate_systems, "item": evaluate_items, "global": evaluate_cells}
 
 

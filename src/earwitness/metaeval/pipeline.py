@@ -34,8 +34,8 @@ from earwitness.metaeval.join import (
 from earwitness.metaeval.levels import (
     ScoreRatingGrid,
     evaluate_grid,
+    known_means,
     system_means,
-    tie_rounded_means,
 )
 from earwitness.metaeval.ranking import metric_differences
 from earwitness.metaeval.resampling import POPULATIONS
@@ -187,16 +187,9 @@ def _undefined_reason(comparison: ScaleComparison, level: str, metric: int) -> s
         return "across outputs: all outputs have the same score"
     if is_known.any(axis=1).sum() < 2:
         return "across systems: only one system has both scores and ratings"
-    ratings = _known_means(comparison.at_level(level).grid.people, is_known)
+    ratings = known_means(comparison.at_level(level).grid.people, is_known)
     side = "rating" if len(_distinct(ratings)) == 1 else "score"
     return f"across systems: all systems have the same mean {side}"
-
-
-def _known_means(values: Floats, is_known: Bools) -> Floats:
-    """Return the means over known cells of the systems that have any."""
-    counts = is_known.sum(axis=1).astype(np.float64)
-    means = significance.ratio(np.where(is_known, values, 0).sum(axis=1), counts)
-    return tie_rounded_means(means[counts > 0], float(np.abs(values[is_known]).max()))
 
 
 def _undefined_item_reasons(grid: ScoreRatingGrid, metric: int, undefined: int) -> list[str]:

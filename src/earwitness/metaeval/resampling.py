@@ -13,10 +13,10 @@ from earwitness.metaeval.levels import (
     StudyDraws,
     cell_means,
     evaluate_draws,
+    mean_of_defined,
 )
 from earwitness.stats.arrays import Floats
 from earwitness.stats.bootstrap import draw_weight_blocks
-from earwitness.stats.significance import ratio
 from earwitness.stats.votes import NormalizedVotes, Votes
 
 # --- Bootstrap draws and intervals ---------------------------------------------------------------
@@ -217,11 +217,9 @@ def from_stable_scale(values: Floats, name: str) -> Floats:
 
 def _draw_deviation(draws: Floats) -> Floats:
     """Return the standard deviation over defined draws; NaN with fewer than two."""
-    is_defined = ~np.isnan(draws)
-    n = is_defined.sum(axis=0).astype(np.float64)
-    mean = ratio(np.where(is_defined, draws, 0).sum(axis=0), n)
-    squares = np.where(is_defined, draws - mean, 0) ** 2
-    return np.where(n > 1, np.sqrt(ratio(squares.sum(axis=0), n)), np.nan)
+    squares = (draws - mean_of_defined(draws)) ** 2
+    has_spread = (~np.isnan(draws)).sum(axis=0) > 1
+    return np.where(has_spread, np.sqrt(mean_of_defined(squares)), np.nan)
 
 
 def _interval_factor(level: float, count: int | None) -> float:

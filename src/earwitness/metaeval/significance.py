@@ -21,6 +21,7 @@ from earwitness.metaeval.contributions import count_swapped_units, swap_contribu
 from earwitness.metaeval.levels import (
     ScoreRatingGrid,
     evaluate_grid,
+    known_means,
     mean_of_defined,
     tie_rounded_means,
 )
@@ -177,11 +178,8 @@ def standardise_scores(scores: Floats) -> Floats:
     flat = scores.reshape(len(scores), -1)
     largest = np.nanmax(np.abs(flat), axis=1, initial=0, keepdims=True)
     flat = flat / np.where(largest > 0, largest, 1)
-    is_known = ~np.isnan(flat)
-    count = is_known.sum(axis=1, keepdims=True).astype(np.float64)
-    mean = ratio(np.where(is_known, flat, 0).sum(axis=1, keepdims=True), count)
-    deviations = flat - mean
-    sd = np.sqrt(ratio(np.where(is_known, deviations**2, 0).sum(axis=1, keepdims=True), count))
+    deviations = flat - mean_of_defined(flat, axis=1)[:, None]
+    sd = np.sqrt(mean_of_defined(deviations**2, axis=1))[:, None]
     unit = np.where(sd > DIFFERENCE_TOLERANCE, sd, np.inf)
     return np.asarray((deviations / unit).reshape(scores.shape))
 
@@ -340,10 +338,7 @@ def _evaluate_systems(metric_pairs: _MetricPairs, masks: Bools) -> Floats:
     kept = count > 0
     cells = np.where(metric_pairs.is_known, metric_pairs.both, 0)
     totals = cells.sum(axis=3)
-    people_cells = np.where(metric_pairs.is_known, metric_pairs.people, 0)
-    people = tie_rounded_means(
-        ratio(people_cells.sum(axis=1), count), float(np.abs(people_cells).max(initial=0))
-    )[kept]
+    people = known_means(metric_pairs.people, metric_pairs.is_known)[kept]
     largest = float(np.abs(cells).max(initial=0))
     if masks.shape[2] == 1:
         means = tie_rounded_means(totals / np.maximum(count, 1), largest)[None, ..., kept]
