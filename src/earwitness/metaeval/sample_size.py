@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from math import nan
 from typing import NamedTuple
 
@@ -237,6 +236,10 @@ DRAWS_PER_COUNT = 200
 FEWER_DRAWS_PER_COUNT = 50  # for very many outputs at the global level
 
 
+# unit, available number, numbers, and estimates by metric for each number
+UnitEstimates = tuple[str, int, list[int], Sequence[Mapping[str, Estimate]]]
+
+
 def sample_size_curves(
     comparison: ScaleComparison,
     figure: Figure,
@@ -250,74 +253,64 @@ def sample_size_curves(
     """
     if figure.coefficient in REFINED_COEFFICIENTS:
         return []
-    rater_and_item_curves = []
-    adjusted = comparison.at_level(figure.level)
-    votes = adjusted.opinions
-    for unit in SAMPLE_UNITS if isinstance(votes, Votes) else ():
-        assert isinstance(votes, Votes)
-        have = count_units(votes, unit)
-        if unit == "raters" and isinstance(votes, MedianVotes):
-            continue  # means of fewer raters would not lead to the median of all
-        if have >= MIN_CASES_FOR_INTERVAL:
-            counts, settings = _curve_counts(have), comparison.settings
-            has_fewer_draws = comparison.draws_at(figure.level) < settings.draws
-            draws = FEWER_DRAWS_PER_COUNT if has_fewer_draws else DRAWS_PER_COUNT
-            level = settings.level
-            points = coefficients_at_counts(
-                adjusted.table.scores,
-                votes,
-                figure,
-                unit,
-                counts,
-                draws=draws,
-                seed=settings.seed,
-            )
-            estimates = [
-                {
-                    metric.name: estimate_at_count(
-                        at_count, n, figure.coefficient, level, count, have
-                    )
-                    for n, metric in enumerate(comparison.table.metrics)
-                }
-                for count, at_count in zip(counts, points, strict=True)
-            ]
-            rater_and_item_curves.append(
-                _sample_size_curve(comparison, figure, unit, have, counts, estimates)
-            )
     limit = chance[figure].high if figure in chance else -np.inf
     values = zip(comparison.table.metrics, comparison.evaluate(figure).value[0], strict=True)
     better = {metric.name for metric, value in values if value > limit}
-    return [
-        replace(curve, enough={name: n for name, n in curve.enough.items() if name in better})
-        for curve in (*rater_and_item_curves, *_reference_curves(comparison, figure, scores))
-    ]
+    limits, curves = (comparison.settings.gain, comparison.settings.spread), []
+    for unit, have, counts, estimates in (
+        *_unit_estimates(comparison, figure),
+        *_reference_estimates(comparison, figure, scores),
+    ):
+        sufficient = {}
+        for name in estimates[0]:
+            own = [by_metric[name] for by_metric in estimates]
+            means = np.array([estimate.value for estimate in own])
+            halves = np.array([(estimate.high - estimate.low) / 2 for estimate in own])
+            if name in better and not np.isnan(means).all():
+                sufficient[name] = sufficient_count(counts, means, halves, *limits)
+        points = tuple(zip(counts, estimates, strict=True))
+        curves.append(SampleSizeCurve(unit, figure, have, points, sufficient, *limits))
+    return curves
+
+
+def _unit_estimates(comparison: ScaleComparison, figure: Figure) -> Iterator[UnitEstimates]:
+    """Yield estimates with fewer and more raters and items."""
+    adjusted, settings = comparison.at_level(figure.level), comparison.settings
+    votes = adjusted.opinions
+    has_fewer_draws = comparison.draws_at(figure.level) < settings.draws
+    for unit in SAMPLE_UNITS if isinstance(votes, Votes) else ():
+        assert isinstance(votes, Votes)
+        have = count_units(votes, unit)
+        # means of fewer raters would not lead to the median of all
+        has_curve = unit != "raters" or not isinstance(votes, MedianVotes)
+        if not has_curve or have < MIN_CASES_FOR_INTERVAL:
+            continue
+        counts = _curve_counts(have)
+        points = coefficients_at_counts(
+            adjusted.table.scores,
+            votes,
+            figure,
+            unit,
+            counts,
+            draws=FEWER_DRAWS_PER_COUNT if has_fewer_draws else DRAWS_PER_COUNT,
+            seed=settings.seed,
+        )
+        estimates = [
+            {
+                metric.name: estimate_at_count(
+                    at_count, n, figure.coefficient, settings.level, count, have
+                )
+                for n, metric in enumerate(comparison.table.metrics)
+            }
+            for count, at_count in zip(counts, points, strict=True)
+        ]
+        yield unit, have, counts, estimates
 
 
 def _curve_counts(have: int) -> list[int]:
     """Return powers of two below the available number, that number, and twice as many."""
     powers = [2**n for n in range(20) if 2**n < have]
     return [*powers, have, 2 * have]
-
-
-def _sample_size_curve(
-    comparison: ScaleComparison,
-    figure: Figure,
-    unit: str,
-    have: int,
-    counts: Sequence[int],
-    estimates: Sequence[Mapping[str, Estimate]],
-) -> SampleSizeCurve:
-    """Return the curve from estimates by metric, for each number of units."""
-    limits = comparison.settings.gain, comparison.settings.spread
-    sufficient = {}
-    for name in estimates[0]:
-        own = [by_metric[name] for by_metric in estimates]
-        means = np.array([estimate.value for estimate in own])
-        halves = np.array([(estimate.high - estimate.low) / 2 for estimate in own])
-        if not np.isnan(means).all():
-            sufficient[name] = sufficient_count(counts, means, halves, *limits)
-    points = tuple(zip(counts, estimates, strict=True))
-    return SampleSizeCurve(unit, figure, have, points, sufficient, *limits)
 
 
 def estimate_at_count(
@@ -354,21 +347,19 @@ def estimate_at_count(
 # degree of freedom less than there are draws or annotators, whichever is fewer.
 
 
-def _reference_curves(
+def _reference_estimates(
     comparison: ScaleComparison, figure: Figure, scores: Sequence[Score]
-) -> list[SampleSizeCurve]:
-    """Return curves from scores with fewer references, with each draw evaluated separately."""
-    reference_counts: dict[str, set[int]] = {}
-    for score in scores:
-        if score.references:
-            reference_counts.setdefault(score.metric, set()).add(score.references)
+) -> Iterator[UnitEstimates]:
+    """Yield estimates with fewer references, with each draw evaluated separately."""
+    known = {(score.metric, score.references) for score in scores if score.references}
+    reference_counts = group_values(sorted(known))
     metrics = [
         (place, metric.name)
         for place, metric in enumerate(comparison.table.metrics)
         if len(reference_counts.get(metric.name, ())) > 1
     ]
     if not metrics:
-        return []
+        return
     counts = sorted({count for _, name in metrics for count in reference_counts[name]})
     draws = {
         count: _evaluate_reference_draws(comparison, figure, scores, count) for count in counts
@@ -380,7 +371,7 @@ def _reference_curves(
             by_metric[name] = estimate_with_references(
                 own, count, figure.coefficient, comparison.settings.level
             )
-    return [_sample_size_curve(comparison, figure, "references", counts[-1], counts, estimates)]
+    yield "references", counts[-1], counts, estimates
 
 
 def _evaluate_reference_draws(

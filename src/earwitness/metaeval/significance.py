@@ -230,8 +230,9 @@ def swap_metrics(
     if unit not in SWAP_UNITS:
         raise ValueError(f"unit must be one of {', '.join(SWAP_UNITS)}, got {unit}")
     shape, chosen = people.shape, np.array(pairs, np.int64).reshape(-1, 2)
-    is_complete = count_swaps(count_swapped_units(shape, unit)) <= permutations
-    swaps = count_swaps(count_swapped_units(shape, unit)) if is_complete else permutations
+    units = count_swapped_units(shape, unit)
+    is_complete = count_swaps(units) <= permutations
+    swaps = count_swaps(units) if is_complete else permutations
     observed, swapped = np.full(len(pairs), np.nan), np.full((swaps, len(pairs)), np.nan)
     plain = plain_coefficient(name)
     evaluate = _evaluate_soft if name == SOFT_COEFFICIENT else SWAP_FUNCTIONS[level]
@@ -245,7 +246,7 @@ def swap_metrics(
             linear = soft_contributions(grid, own, item_signs(shape[1], permutations, seed))
             observed[numbers] = linear.sum(axis=1)
         elif name == SOFT_COEFFICIENT:
-            linear = np.full((len(own), count_swapped_units(shape, unit)), np.nan)
+            linear = np.full((len(own), units), np.nan)
             unswapped = np.zeros((1, 1, 1), bool)
             both = evaluate(_MetricPairs(known[own], is_known, people, plain), unswapped)
             observed[numbers] = (both[0] - both[1])[0]
@@ -264,7 +265,7 @@ def swap_metrics(
                 both = evaluate(others, masks)
                 swapped[block, numbers[~is_linear]] = both[0] - both[1]
             start += len(masks)
-    return SwappedDifferences(observed, swapped, is_complete, count_swapped_units(shape, unit))
+    return SwappedDifferences(observed, swapped, is_complete, units)
 
 
 def _standardise_margins(margins: Floats, scores: Floats, standardised: Floats) -> Floats:
