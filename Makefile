@@ -52,7 +52,7 @@ format: $(DEV)/.installed
 	@$(STAGE) format ruff format --check .
 
 types: $(DEV)/.installed
-	@$(STAGE) types mypy
+	@$(STAGE) types mypy --num-workers 2
 
 scripts:  ## types of the scripts of listeners' pages, and their tests in Node
 	@.ci/typescript

@@ -21,7 +21,7 @@ from typing import Any
 from earwitness.engines.local import processes
 from earwitness.experiments.people_orders import draw_orders, first_people
 from earwitness.experiments.reader import read_data
-from earwitness.experiments.references import run_references_experiment
+from earwitness.experiments.references import references_experiment
 from earwitness.metric import keep_subsets
 from earwitness.task import parse_where
 
@@ -69,7 +69,7 @@ def paper_records(items: int, people: int, systems: int, judges: int) -> Records
 def measured(records: Records, settings: dict[str, Any], answer: Any) -> None:
     """Run the experiment and report seconds, and the peak memory of this process and a worker."""
     start = time.perf_counter()
-    result = run_references_experiment(*records, human=HUMAN, map=processes(JOBS), **settings)
+    result = references_experiment(*records, human=HUMAN, map=processes(JOBS), **settings)
     taken = time.perf_counter() - start
     status = Path("/proc/self/status").read_text()
     own = int(status.split("VmHWM:")[1].split()[0]) / 1000

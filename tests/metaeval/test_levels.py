@@ -134,8 +134,9 @@ def test_a_metric_gets_the_same_draws_in_any_company() -> None:
 
 def test_draws_without_a_value_have_no_interval() -> None:
     # Two systems: half of all draws pick one of them twice.
-    scores, codes = np.array([[[1.0, 2.0, 3.0], [2.0, 3.0, 4.0]]]), np.indices((2, 3, 1))
-    votes = Votes(codes[0].ravel() + 1.0, *(one.ravel() for one in codes), (2, 3, 1))
+    scores = np.array([[[1.0, 2.0, 3.0], [2.0, 3.0, 4.0]]])
+    systems, items, raters = np.indices((2, 3, 1)).reshape(3, -1)
+    votes = Votes(1.0 + systems.astype(np.float64), systems, items, raters, (2, 3, 1))
     drawn = resample_coefficients(scores, votes, "system", ["kendall_b"], over="systems", draws=400)
     found = bootstrap_interval(np.ones((1, 1)), drawn, ["kendall_b"], count=2)
     assert np.isnan(drawn).sum() == pytest.approx(200, abs=60)

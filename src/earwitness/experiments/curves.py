@@ -173,7 +173,7 @@ def order_correlations(
     orders, sizes, _ = order_means.shape
     if len(systems) < MIN_SYSTEMS_FOR_SYSTEM_LEVEL:
         nothing = np.full((len(names), sizes), np.nan)
-        none = Interval(nothing, nothing, nothing)
+        none = Interval(nothing, nothing)
         return OrderCorrelations(
             len(systems), nothing, np.full(nothing.shape, orders), dict.fromkeys(SOURCE_UNITS, none)
         )

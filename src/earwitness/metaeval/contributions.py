@@ -121,7 +121,7 @@ def _by_group(table: Floats, is_known: Bools, level: str) -> tuple[Floats, Bools
     if level == "global":
         return cells[is_known][None], np.ones((1, int(is_known.sum())), bool)
     means = np.nan_to_num(known_means(table, is_known))
-    return means[None], is_known.any(axis=1)[None]
+    return means[None], np.any(is_known, axis=1, keepdims=True).T
 
 
 def _by_swapped_unit(sums: Floats, is_known: Bools, level: str, unit: str) -> Floats:

@@ -230,7 +230,7 @@ def _normal_p_between(tables: Floats, is_known: Bools) -> Floats:
     return np.asarray(ndtr(-np.nan_to_num(ratio(sums - sums.swapaxes(-1, -2), spread))))
 
 
-def _pair_differences(table: Floats, is_known: Bools, pairs: tuple[Codes, Codes]) -> Floats:
+def _pair_differences(table: Floats, is_known: Bools, pairs: Codes) -> Floats:
     """Return first minus second system as pairs × items, 0 for items that they do not share."""
     first, second = pairs
     filled = np.where(is_known, table, 0)
@@ -246,7 +246,7 @@ def soft_accuracy_draws(scores: Floats, draws: StudyDraws) -> Floats:
     rated = ~np.isnan(draws.people_table)
     for metrics, is_scored in group_by_known_cells(scores):
         is_known = is_scored & rated.any(axis=0)
-        pairs = np.nonzero(np.triu(is_known @ is_known.T, 1))
+        pairs = np.argwhere(np.triu(is_known @ is_known.T, 1)).T
         weights = draws.systems[:, pairs[0]] * draws.systems[:, pairs[1]]
         people = [
             _normal_p(row_weights, _pair_differences(people, is_known & is_rated, pairs))

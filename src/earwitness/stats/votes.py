@@ -23,8 +23,7 @@ class Votes:
     """Votes as four columns of equal length; systems, items and listeners are numbered from 0.
 
     ``size`` has the numbers of systems, items and listeners, including those without a vote. A
-    listener
-    has at most one vote per stimulus (an item of a system).
+    listener has at most one vote per stimulus (an item of a system).
     """
 
     values: Floats

@@ -29,7 +29,8 @@ from earwitness.core import Value
 from earwitness.report.numbers import cell, p_phrase, p_value
 from earwitness.report.parts import Intervals, Section, Table
 from earwitness.report.sentences import join_names
-from earwitness.stats.contrasts import CLUSTER_T, TWO_WAY_T
+from earwitness.stats.contrasts import TWO_WAY_T
+from earwitness.stats.means import CLUSTER_T
 from earwitness.stats.significance import CLOPPER_PEARSON
 
 # --- Sections on choices -------------------------------------------------------------------------
