@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 import tracemalloc
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from random import Random
-from time import process_time
+from types import FrameType, ModuleType
+from typing import Any
 
 import pytest
 
 from algorithms import collar as slow_collar
-from earwitness.chapters.matching import MATCHINGS, PAIRINGS, match_boundaries
+from earwitness.chapters import matching
+from earwitness.chapters.matching import (
+    MATCHINGS,
+    MAX_LISTED_PAIRS_PER_BOUNDARY,
+    MIN_PARALLEL_CASES,
+    PAIRINGS,
+    TM_RULES,
+    by_start_and_end,
+    match_boundaries,
+)
 from earwitness.scoring.score import score
 from earwitness.stats.arrays import Ragged
 
@@ -49,20 +63,82 @@ def test_dense_boundaries_match_as_by_the_plain_algorithm(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(MATCHINGS))
-def test_5000_boundaries_all_within_the_collar_are_matched_in_time_and_memory(name: str) -> None:
+def test_cases_of_a_batch_are_matched_alone_however_dense_they_are(name: str) -> None:
+    rng = Random(4)
+    plain = {"greedy": slow_collar.greedy, "optimal": slow_collar.optimal}[name]
+    sizes = [70, 3, 0, 60, 12, 1, 80, 9, 50, 2]  # with a collar of 30, more than 32 are dense
+    output, reference = (
+        [[round(rng.uniform(1, 60), 1) for _ in range(size)] for size in sizes] for _ in range(2)
+    )
+    counts = MATCHINGS[name](Ragged.from_rows(output), Ragged.from_rows(reference), 30.0)
+    assert counts.tolist() == [
+        plain(mine, theirs, 30.0) for mine, theirs in zip(output, reference, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("cases", [1, MIN_PARALLEL_CASES])
+@pytest.mark.parametrize("copies", [1, 3 * MAX_LISTED_PAIRS_PER_BOUNDARY])
+@pytest.mark.parametrize("name", list(MATCHINGS))
+def test_boundaries_at_the_collar_match_and_beyond_it_do_not(
+    name: str, copies: int, cases: int
+) -> None:
+    for output, reference in ((10.0, 13.0), (13.0, 10.0)):
+        rows = [output] * copies, [reference] * copies
+        mine, theirs = (Ragged.from_rows([row] * cases) for row in rows)
+        assert MATCHINGS[name](mine, theirs, 3.0).tolist() == [copies] * cases
+        assert MATCHINGS[name](mine, theirs, 2.875).tolist() == [0] * cases
+        assert len(PAIRINGS[name](*rows, 3.0)) == copies
+        assert PAIRINGS[name](*rows, 2.875) == []
+
+
+@pytest.mark.parametrize("name", list(MATCHINGS))
+def test_boundaries_all_within_the_collar_are_matched_in_linear_steps_and_memory(
+    name: str,
+) -> None:
     rng = Random(3)
-    output, reference = ([rng.uniform(1, 50) for _ in range(5000)] for _ in range(2))
-    sides = Ragged.from_rows([output]), Ragged.from_rows([reference])
-    start = process_time()
-    found = MATCHINGS[name](*sides, 60.0)
-    pairs = PAIRINGS[name](output, reference, 60.0)
-    assert process_time() - start < 2
-    assert (found.tolist(), len(pairs)) == ([5000], 5000)
+    steps = []
+    for size in (300, 600):
+        output, reference = ([rng.uniform(1, 50) for _ in range(size)] for _ in range(2))
+        sides = Ragged.from_rows([output]), Ragged.from_rows([reference])
+        with lines_of(matching) as lines:
+            found = MATCHINGS[name](*sides, 60.0)
+            pairs = PAIRINGS[name](output, reference, 60.0)
+        steps.append(sum(lines.values()))
+        assert (found.tolist(), len(pairs)) == ([size], size)
+    assert steps[1] < 2.2 * steps[0]
     tracemalloc.start()
     MATCHINGS[name](*sides, 60.0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 20e6
+    assert peak < 1e6  # all pairs would take 2.88e6 for one number each
+
+
+@contextmanager
+def lines_of(module: ModuleType) -> Iterator[Counter[int]]:
+    """Counts how often each line of a module runs."""
+    counts = Counter[int]()
+
+    def trace(frame: FrameType, event: str, _: object) -> Callable[..., Any] | None:
+        if frame.f_code.co_filename != module.__file__:
+            return None
+        counts[frame.f_lineno] += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield counts
+    finally:
+        sys.settrace(before)
+
+
+def test_titles_at_the_tolerance_match_and_beyond_it_do_not() -> None:
+    output, reference = (("a", 0.0), ("b", 20.0)), (("c", 5.0), ("d", 25.0))
+    for rule in TM_RULES.values():
+        assert rule(output, reference, 5.0, 60.0) == [(0, 0), (1, 1)]
+        assert rule(output, reference, 4.875, 60.0) == []
+    # a lasts to 40, c to 60
+    assert by_start_and_end((("a", 0.0), ("b", 40.0)), (("c", 0.0),), 15.0, 60.0) == []
 
 
 def test_one_boundary_matches_once_and_the_ends_are_ignored() -> None:
