@@ -24,6 +24,7 @@ from earwitness.analysis.screening import (
     Screening,
     screen,
 )
+from earwitness.analysis.settings import default_rules
 from earwitness.core import Key, Rating
 from earwitness.ratings.records import Who
 from earwitness.stats.arrays import Floats
@@ -57,6 +58,14 @@ def test_nobody_is_judged_where_there_are_no_ratings(rule: str) -> None:
 
 
 # --- P.808
+
+
+def test_the_complete_p808_screening_has_every_rule_of_its_data_cleaning() -> None:
+    # ITU-T P.808 cleans data by trapping questions, gold standard clips, playback to the end, and
+    # by votes that vary and agree with the panel
+    complete = {"traps", "gold", "unheard", "p808"}
+    assert {rule.name for rule in default_rules(["p808_complete"])} == complete
+    assert default_rules(["p808_complete", "gold"]) == default_rules(["p808_complete"])
 
 
 def honest(rng: np.random.Generator, items: int, listeners: int) -> Floats:
