@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from importlib.metadata import version
+from math import ceil
 from pathlib import Path
 
 VERSIONS = {"earwitness": version("earwitness"), "numpy": version("numpy")}
@@ -19,11 +20,16 @@ LONG = re.compile(r"data:(?P<kind>[\w/+.-]+);base64,(?P<data>[A-Za-z0-9+/=]{80,}
 STYLE = re.compile(
     r"(?P<start><(style|script)\b[^>]*>)(?P<body>.{200,}?)(?P<end></(style|script)>)", re.S
 )
-DECIMAL = re.compile(r"(?:\$-\$|[-−])?(?<![\w.])\d+\.\d+(?:[eE][-+]?\d+)?(?![\w.])")
-JSON_NUMBER = re.compile(r"(?:^\s*|: )(-?\d+\.\d+(?:[eE][-+]?\d+)?),?$")
+DECIMAL = re.compile(
+    r"(?P<sign>\$-\$|[-−])?(?<![\w.])(?P<size>\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+))(?![\w.])"
+)
 SIZE = re.compile(r"\([\d,]+ bytes, sha256 [0-9a-f]{64}\)")
 SOUND_DIGEST = re.compile(r"(?<=\|sound=)[0-9a-f]{16}")  # of synthetic days, in signatures
-PART = 40  # lines
+MIN_PART = 40  # lines of a text that have one digest
+MOST_PARTS = 20  # of a text
+HEAD, TAIL = 8, 4  # lines of a long text that are recorded as they are
+LONG_PAGE = 40_000  # characters
+NOISE = 1e-9  # numbers that are smaller may have any sign
 
 
 def masked(text: str, folder: Path, now: datetime | None = None) -> str:
@@ -82,25 +88,42 @@ def digest(text: str) -> str:
     return f"{len(text)} characters, sha256 {sha256(text.encode()).hexdigest()}"
 
 
-def digests(text: str) -> str:
-    """A long text as digests of its parts, each with its first words, so that a diff says where.
+def condensed(text: str) -> str:
+    """A long text as its first and last lines and a digest of every part with its first line.
 
-    Machines may round decimal numbers differently: digests do not contain them. Parts of JSON,
-    which has all digits, have the sum of their numbers, which is compared nearly.
+    Machines may round decimal numbers differently: digests do not contain them. Each part has a
+    sum of their sizes, weighted by position, which is compared nearly, as its first line is. Long
+    pages round many numbers for figures and are told without numbers; JSON has all digits.
     """
+    has_numbers = len(text) <= LONG_PAGE or text.lstrip().startswith(("{", "["))
+    if not has_numbers:
+        text = without_numbers(text)
     lines = text.replace("><", ">\n<").split("\n")
-    parts = [lines[at : at + PART] for at in range(0, len(lines), PART)]
-    sums = text.lstrip().startswith(("{", "["))
-    told = [_describe(part, sums=sums) for part in parts]
-    return f"{len(lines)} lines, as digests of {PART}\n" + "".join(f"{one}\n" for one in told)
+    part = max(MIN_PART, ceil(len(lines) / MOST_PARTS))
+    told = [f"{len(lines)} lines, as digests of {part}", *lines[:HEAD]]
+    for at in range(0, len(lines), part):
+        told += [lines[at], f"  {digest_of_lines(lines[at : at + part])}"]
+    return "\n".join([*told, *lines[-TAIL:]]) + "\n"
 
 
-def _describe(part: list[str], *, sums: bool) -> str:
-    plain = [DECIMAL.sub("#", line) for line in part]
-    numbers = [float(one) for line in part for one in JSON_NUMBER.findall(line)] if sums else []
-    total = f" {sum(numbers):.10f}" if numbers else ""
-    return f"{_short(plain)}{total} {plain[0].strip()[:60]}".rstrip()
+def digest_of_lines(lines: list[str]) -> str:
+    """A hash of lines without decimal numbers, and the sum of those, weighted by position."""
+    text = "\n".join(lines)
+    short = sha256(without_numbers(text).encode()).hexdigest()[:16]
+    sizes = [abs(_number(found)) for found in DECIMAL.finditer(text)]
+    total = sum(place * size for place, size in enumerate(sizes, 1))
+    return f"{short} {total:.10f}" if sizes else short
 
 
-def _short(part: list[str]) -> str:
-    return sha256("\n".join(part).encode()).hexdigest()[:16]
+def without_numbers(text: str) -> str:
+    """A text without decimal numbers; of those that are not near 0, it has the signs.
+
+    >>> without_numbers("-0.5 of 3 rows, -1e-17")
+    '−# of 3 rows, #'
+    """
+    return DECIMAL.sub(lambda found: "−#" if _number(found) < -NOISE else "#", text)
+
+
+def _number(found: re.Match[str]) -> float:
+    size = float(found["size"])
+    return -size if found["sign"] else size

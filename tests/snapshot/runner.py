@@ -25,14 +25,15 @@ import openpyxl
 import soundfile
 
 from earwitness.cli.main import main
-from snapshot.masks import digests, masked, pixels, shortened
+from snapshot.masks import condensed, digest_of_lines, masked, pixels, shortened
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RECORDED = Path(__file__).parent / "recorded"
 DATA = {".jsonl", ".csv", ".yaml"}
 SOUNDS = {".wav", ".flac", ".mp3", ".ogg", ".opus"}
 ASIDE = ("-wal", "-shm")  # beside a database while it is open
-MOST = 40_000  # characters of a text that is recorded as it is
+MOST_LINES = 60  # of a text that is recorded as it is
+MOST = 12_000  # characters of such a text
 RULE = "─" * 8
 Source = str | bytes | Callable[[Path], bytes]
 
@@ -45,6 +46,7 @@ class Command:
     line: str
     files: Mapping[str, Source] = field(default_factory=dict)
     typed: str = ""
+    brief: bool = False  # whether each file it writes is recorded as one digest
 
 
 def run_all(commands: Sequence[Command], place: Path) -> dict[str, str]:
@@ -113,6 +115,8 @@ def _run(command: Command, folder: Path) -> str:
     for path in sorted(after.keys() | before.keys()):
         if before.get(path) != after.get(path):
             told = _told(folder / path, folder) if path in after else "(deleted)\n"
+            if command.brief:
+                told = f"{digest_of_lines(told.splitlines())}\n"
             parts.append(f"{RULE} file {path}\n{told}")
     return "".join(part if part.endswith("\n") else f"{part}\n(no line end)\n" for part in parts)
 
@@ -161,7 +165,7 @@ def _told(path: Path, folder: Path) -> str:
         **dict.fromkeys(SOUNDS, _length),
     }
     if path.suffix in tell:
-        return masked(tell[path.suffix](path), folder)
+        return _text(tell[path.suffix](path), folder)
     data = path.read_bytes()
     try:
         return _text(data.decode(), folder)
@@ -171,7 +175,8 @@ def _told(path: Path, folder: Path) -> str:
 
 def _text(text: str, folder: Path) -> str:
     own = shortened(masked(text, folder))
-    return own if len(own) <= MOST else digests(own)
+    is_short = len(own) <= MOST and own.count("\n") <= MOST_LINES
+    return own if is_short else condensed(own)
 
 
 def _cells(path: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
+from math import nan
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,8 @@ import pytest
 from snapshot.cases import LOOSE, NAMES, measured
 from snapshot.commands import CHAINS
 from snapshot.comparison import CLOSE, difference, same
-from snapshot.masks import digests, masked
-from snapshot.runner import RECORDED, run_all
+from snapshot.masks import HEAD, LONG_PAGE, TAIL, condensed, masked
+from snapshot.runner import RECORDED, RULE, run_all
 
 
 def recorded(path: Path) -> str:
@@ -93,12 +94,45 @@ def test_masks_leave_what_does_not_vary() -> None:
     assert masked(link, Path("/folder/work"), now) == "https://x.org/l/<token> in <folder>/y.csv"
 
 
-def test_digests_of_long_texts_notice_words_and_numbers() -> None:
-    lines = "".join(f'"value": {number / 7!r},\n' for number in range(100))
-    for text, counts in ((f"{{\n{lines}}}", True), (f"<p>\n{lines}", False)):
-        near = text.replace(repr(1 / 7), repr(1 / 7 + 1e-15))
-        assert near != text
-        assert same(digests(near), digests(text))
-        far = text.replace(repr(1 / 7), repr(1 / 7 + 1e-6))
-        assert same(digests(far), digests(text)) != counts
-        assert not same(digests(text.replace("value", "volue", 1)), digests(text))
+def test_condensed_texts_notice_words_numbers_signs_and_order() -> None:
+    numbers = [number / 7 for number in range(1, 200)]
+
+    def text(values: list[float], start: str = "{", word: str = "value") -> str:
+        return start + "".join(f'\n"{word}": {value!r},' for value in values)
+
+    def changed(place: int, value: float) -> list[float]:
+        return [*numbers[:place], value, *numbers[place + 1 :]]
+
+    want = condensed(text(numbers))
+    assert want.count("\n") == 1 + HEAD + 2 * 5 + TAIL
+    assert same(condensed(text(changed(90, 91 / 7 + 1e-14))), want)
+    different = {
+        "number": changed(90, 91 / 7 + 1e-4),
+        "sign": changed(90, -91 / 7),
+        "order": [*changed(90, 92 / 7)[:91], 91 / 7, *numbers[92:]],
+        "undefined": changed(90, nan),
+        "fewer": numbers[:90] + numbers[91:],
+    }
+    assert [name for name, one in different.items() if same(condensed(text(one)), want)] == []
+    assert not same(condensed(text(numbers).replace('"', "'", 181)), want)
+    around = [condensed(text(changed(90, value))) for value in (-1e-17, 1e-16, 0.0)]
+    assert same(around[0], around[1])
+    assert same(around[0], around[2])
+
+
+def test_long_pages_are_told_without_numbers() -> None:
+    lines = "<p>" + "".join(f"\n{number / 7!r} of {{}}" for number in range(3000))
+    pages = [condensed(lines.format(*["words"] * 2999, last)) for last in ("words", "word")]
+    assert len(lines) > LONG_PAGE
+    assert condensed(lines.replace("1", "2").format(*["words"] * 3000)) == pages[0]
+    assert pages[0] != pages[1]
+
+
+def test_brief_commands_have_one_digest_for_each_file() -> None:
+    brief = {one.name for one in CHAINS["kinds"] if one.brief}
+    assert len(brief) == 8
+    for name in brief:
+        head, *files = recorded(RECORDED / "kinds" / f"{name}.txt").split(f"{RULE} file ")
+        assert "exit 0" in head
+        assert len(files) > 12
+        assert {one.count("\n") for one in files} == {2}
