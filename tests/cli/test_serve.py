@@ -1,4 +1,4 @@
-"""The server as a process of its own: it is killed, stopped, and started again."""
+"""The server in a thread, and as a process of its own, which is killed and stopped."""
 
 from __future__ import annotations
 
@@ -7,20 +7,25 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import wave
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
+from unittest import mock
 
 import httpx2
 import pytest
 
+from earwitness.cli import serve
 from earwitness.store.store import Store
 from earwitness.studies.admin import exposure_notes, study_links
 from earwitness.studies.file.reader import read_study
-from helpers.command_line import run
+from earwitness.web.connections import LimitedServer, make_server, open_socket, socket_address
+from helpers.command_line import Finished, run
 from helpers.http_listener import answer, link, served, take
 from helpers.samples import many
 from helpers.study_listener import Anyone, study
@@ -60,6 +65,54 @@ def running(path: Path, address: str, *more: str) -> Iterator[Running]:
     finally:
         if server.process.poll() is None:
             server.end(signal.SIGKILL)
+
+
+class Serving:
+    """The command in a thread of this process, and the address of its server."""
+
+    def __init__(self, server: LimitedServer, command: Future[Finished]) -> None:
+        while not (server.started or command.done()):
+            time.sleep(0.01)
+        self._server, self._command = server, command
+        self.address = socket_address(server.servers[0].sockets[0])
+
+    def end(self) -> list[str]:
+        """Stop the server; the lines that it printed."""
+        self._server.should_exit = True
+        done = self._command.result(60)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert done.stderr.startswith("serving ")
+        return done.stderr.splitlines()
+
+
+@contextmanager
+def serving(path: Path, address: str | Path, *more: str) -> Iterator[Serving]:
+    """A server without another process; no signal reaches a thread."""
+    servers = SimpleQueue[LimitedServer]()
+
+    def make(*given: Any) -> LimitedServer:
+        server = make_server(*given)
+        servers.put(server)
+        return server
+
+    with (
+        mock.patch.object(serve, "make_server", make),
+        mock.patch.object(signal, "signal"),
+        ThreadPoolExecutor(1) as pool,
+    ):
+        command = pool.submit(run, "serve", path, "--db", address, "--port", 0, *more)
+        server = servers.get(timeout=60)
+        try:
+            yield Serving(server, command)
+        finally:
+            server.should_exit = True
+
+
+def served_once(path: Path, address: str | Path, *more: str) -> list[str]:
+    """What a server prints that is visited once; its first two lines are its addresses."""
+    with serving(path, address, *more) as server:
+        assert httpx2.get(f"{server.address}/").status_code == 200
+        return server.end()[2:]
 
 
 def answering(server: str, own: str, stored: list[str], enough: threading.Event) -> dict[str, Any]:
@@ -139,35 +192,33 @@ def test_a_server_whose_database_is_renamed_refuses_answers_until_it_is_back(fol
     own, *_ = [one["link"] for one in study_links(path, db)]
     loss = f"{db} was renamed while in use; the answers received before are in {folder / 'x.db'}"
 
-    def send(server: Running) -> int:
+    def send(server: Serving) -> int:
         got = httpx2.get(f"{server.address}{own}/state")
         assert got.status_code == 200
         page = got.json()["page"]
         url = f"{server.address}{own}/answers"
         return httpx2.post(url, json=answer(page, Anyone()(page))).status_code
 
-    with running(path, str(db)) as server:
+    with serving(path, db) as server:
         assert send(server) == 200
         db.rename(folder / "x.db")
         assert [send(server), send(server)] == [503, 503]
         (folder / "x.db").rename(db)
         assert [send(server), send(server)] == [200, 200]
         db.rename(folder / "x.db")
-        code, told = server.end(signal.SIGTERM)
-    log, last = told.splitlines()[0], told.splitlines()[-1]
+        _, _, log, *_, last = server.end()
     assert log.startswith(f"earwitness: {loss}; nothing is saved until the file is back")
-    assert (code, last) == (0, f"Stopped. {loss}.")
+    assert last == f"Stopped. {loss}."
     with Store.open(folder / "x.db") as store:
         assert len(store.answers(read_study(path).digest)) == 3
 
 
 def told_of_the_open_link(path: Path, db: Path, places: int) -> list[str]:
     """What a server says of its open link, when it starts and when somebody comes."""
-    with running(path, str(db), "--open", str(places)) as server:
+    with serving(path, db, "--open", str(places)) as server:
         for _ in range(2):
             httpx2.get(f"{server.address}/join")
-        _, told = server.end(signal.SIGINT)
-    return [line for line in told.splitlines() if "open link: " in line]
+        return [line for line in server.end() if "open link: " in line]
 
 
 def test_a_server_says_when_nobody_can_come_by_its_open_link(folder: Path) -> None:
@@ -176,10 +227,10 @@ def test_a_server_says_when_nobody_can_come_by_its_open_link(folder: Path) -> No
     first, second, third = told_of_the_open_link(path, db, 1)
     assert first.endswith("/join (free places: 0)")
     assert "1 of 1 open places have personal links" in second
-    command = f"earwitness study links {path} --db {db} --take-back 1"
-    assert f" — revoke unused links with {command}, then serve again" in second
+    command = f"study links {path} --db {db} --take-back 1"
+    assert f" — revoke unused links with earwitness {command}, then serve again" in second
     assert third.startswith("earwitness: open link: no free places left")
-    subprocess.run([sys.executable, "-m", *command.split()], check=True, timeout=60)
+    assert run(*command.split()).returncode == 0
     [only] = told_of_the_open_link(path, db, 1)
     assert only.endswith("/join (free places: 1)")
     with Store.open(db) as store:
@@ -189,16 +240,14 @@ def test_a_server_says_when_nobody_can_come_by_its_open_link(folder: Path) -> No
 
 
 def test_a_server_says_when_sounds_can_be_told_apart(folder: Path) -> None:
-    path, db = study(folder, "acr", NO_REST), str(folder / "own.db")
+    path, db = study(folder, "acr", NO_REST), folder / "own.db"
     for name in "abcd":
         with wave.open(str(folder / "C1" / f"{name}.wav"), "wb") as file:
             file.setparams((2, 2, 1000, 0, "NONE", ""))
             file.writeframes(b"\0\x20\0\xe0" * 100)
-    with running(path, db) as server:
-        assert httpx2.get(f"{server.address}/").status_code == 200
-        _, told = server.end(signal.SIGINT)
-    assert told.startswith("note: the size or header of audio files reveals the system")
-    assert "for 4 clips (a, b, c, …) — convert all files to one sample rate" in told
+    first, *_ = served_once(path, db)
+    assert first.startswith("note: the size or header of audio files reveals the system")
+    assert "for 4 clips (a, b, c, …) — convert all files to one sample rate" in first
 
 
 def test_a_study_with_dead_ends_is_refused_before_anything_is_written(folder: Path) -> None:
@@ -208,8 +257,7 @@ def test_a_study_with_dead_ends_is_refused_before_anything_is_written(folder: Pa
     path.write_text(path.read_text().replace('files: "{system}/{item}.wav"', "material: clips.csv"))
     rows = "".join(f"{name},2\n" for name in "abcd")
     (folder / "clips.csv").write_text(f"name,seconds\n{rows}")
-    command = [sys.executable, "-m", "earwitness", "serve", str(path), "--db", str(db)]
-    done = subprocess.run([*command, "--port", "0"], capture_output=True, text=True, timeout=60)
+    done = run("serve", path, "--db", db, "--port", 0)
     assert done.returncode == 2
     assert done.stderr.count("unreadable audio file: ") > 1
     assert "nothing was served" in done.stderr
@@ -226,57 +274,51 @@ def test_audio_files_that_study_check_refuses_are_not_served(folder: Path) -> No
     assert refused[0].stderr == refused[1].stderr
     assert "a.wav: is silent" in refused[0].stderr
     assert not db.exists()
-    with running(path, str(db), "--no-audio") as server:
-        assert httpx2.get(f"{server.address}/").status_code == 200
-        server.end(signal.SIGINT)
+    assert served_once(path, db, "--no-audio")[-1].startswith("Stopped.")
 
 
 def test_a_server_that_can_be_reached_from_elsewhere_says_how_and_that_nothing_is_encrypted(
     folder: Path,
 ) -> None:
-    path, db = study(folder, "acr", NO_REST), str(folder / "own.db")
+    path, db = study(folder, "acr", NO_REST), folder / "own.db"
     for more, count in (((), 1), (("--trust-proxy", "127.0.0.1"), 0)):
-        with running(path, db, "--host", "0.0.0.0", "--open", "1", *more) as server:
+        with serving(path, db, "--host", "0.0.0.0", "--open", "1", *more) as server:
             port = server.address.rpartition(":")[2]
-            assert server.told[1].endswith(f" --base http://HOST:{port}\n")
             assert httpx2.get(f"http://127.0.0.1:{port}/").status_code == 200
-            _, told = server.end(signal.SIGINT)
+            printed = server.end()
+        assert printed[1].endswith(f" --base http://HOST:{port}")
+        told = "\n".join(printed)
         assert told.count("warning: links and answers travel unencrypted") == count
         assert told.count("open link: works with an IP address or localhost") == 1
 
 
 def test_a_server_says_that_its_store_has_another_form_of_the_study(folder: Path) -> None:
-    path, db = study(folder, "acr", NO_REST), str(folder / "own.db")
-    with served(path, db) as client:
+    path, db = study(folder, "acr", NO_REST), folder / "own.db"
+    with served(path, str(db)) as client:
         take(client, link(client), stop="1.1")
     path.write_text(path.read_text() + "seed: 3\n")
-    with running(path, db) as server:
-        assert httpx2.get(f"{server.address}/").status_code == 200
-        _, told = server.end(signal.SIGINT)
-    assert told.startswith(
+    first, *_ = served_once(path, db)
+    assert first.startswith(
         "note: the database has answers to another version of this study (digest "
     )
-    assert "6 answers from 1 listener" in told
+    assert "6 answers from 1 listener" in first
 
 
 def test_a_server_says_whom_the_study_has_no_more(folder: Path) -> None:
-    path, db = study(folder, "acr", NO_REST), str(folder / "own.db")
-    with served(path, db) as client:
+    path, db = study(folder, "acr", NO_REST), folder / "own.db"
+    with served(path, str(db)) as client:
         take(client, link(client, 2), stop="1.1")
     path.write_text(path.read_text().replace("listeners: 2\n", "listeners: 1\n"))
-    with running(path, db) as server:
-        assert httpx2.get(f"{server.address}/").status_code == 200
-        _, told = server.end(signal.SIGINT)
-    assert told.startswith("note: listeners 2 have answered, but are no longer part of the study")
-    assert "set listeners to 2 again" in told
+    first, *_ = served_once(path, db)
+    assert first.startswith("note: listeners 2 have answered, but are no longer part of the study")
+    assert "set listeners to 2 again" in first
 
 
 def test_a_port_that_is_taken_is_told(folder: Path) -> None:
     path = study(folder, "acr", NO_REST)
-    with running(path, str(folder / "own.db")) as server:
-        port = server.address.rpartition(":")[2]
-        command = [sys.executable, "-m", "earwitness", "serve", str(path), "--port", port]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    with open_socket("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        done = run("serve", path, "--port", port)
     assert done.returncode == 2
     assert f"127.0.0.1:{port}: cannot listen on this address: " in done.stderr
 
@@ -285,8 +327,9 @@ def test_a_port_that_is_taken_is_told(folder: Path) -> None:
 def test_what_proxies_say_holds_only_if_they_are_trusted(
     folder: Path, trusted: str, secure: bool
 ) -> None:
-    path, more = study(folder, "acr", NO_REST), ["--trust-proxy", trusted] if trusted else []
-    with running(path, str(folder / "own.db"), "--open", "1", *more) as server:
+    path = study(folder, "acr", NO_REST)
+    more = ["--open", "1", "--trust-proxy", trusted]
+    with serving(path, folder / "own.db", *more) as server:
         forwarded = {"x-forwarded-proto": "https", "x-forwarded-for": "1.2.3.4"}
         got = httpx2.post(f"{server.address}/join", headers=forwarded)
         assert ("Secure" in got.headers["set-cookie"]) is secure
@@ -306,23 +349,21 @@ def take_place(server: str, **forwarded: str) -> int:
 def test_behind_a_proxy_each_address_has_its_places_and_the_host_name_must_be_allowed(
     folder: Path,
 ) -> None:
-    path, db = study(folder, "acr", NO_REST), str(folder / "own.db")
+    path, db = study(folder, "acr", NO_REST), folder / "own.db"
     path.write_text(path.read_text().replace("listeners: 2\n", "listeners: 9\n"))
     more = ("--open", "9", "--trust-proxy", "127.0.0.1", "--places-per-address", "2")
     names = ("--allow-host", "a.org,B.org.", "--allow-host", "c.org")
-    with running(path, db, *more, *names) as server:
+    with serving(path, db, *more, *names) as server:
         same = [{"for": "192.0.2.1"}, {"for": "2001:db8::1"}, {"for": "2001:db8::9:2"}]
         asked = [same[0], same[0], same[0], *same[1:], same[1], {"for": "2001:db8:0:1::1"}]
         statuses = [take_place(server.address, host="b.org", **one) for one in asked]
         assert statuses == [200, 200, 429, 200, 200, 429, 200]
         assert take_place(server.address, host="d.org") == 403
-        _, told = server.end(signal.SIGINT)
+        told = "\n".join(server.end())
     assert told.count("2 places were taken from one address within an hour") == 1
     assert told.count("serve with --allow-host NAME") == 1  # the visitor at d.org
     assert "open link: works with" not in told
-    with running(path, db, *more) as server:
-        assert httpx2.get(f"{server.address}/").is_success
-        _, told = server.end(signal.SIGINT)
+    told = "\n".join(served_once(path, db, *more))
     assert "open link: works with an IP address or localhost — for a host name" in told
 
 
@@ -332,9 +373,7 @@ def test_a_server_says_if_others_can_read_its_database(folder: Path) -> None:
         pass
     assert exposure_notes(db) == []
     db.chmod(0o644)
-    with running(path, str(db)) as server:
-        assert httpx2.get(f"{server.address}/").status_code == 200
-        _, told = server.end(signal.SIGINT)
-    assert told.startswith(f"note: other users of this machine can read {db}")
-    assert f"chmod 600 {db}" in told
+    first, *_ = served_once(path, db)
+    assert first.startswith(f"note: other users of this machine can read {db}")
+    assert f"chmod 600 {db}" in first
     assert exposure_notes("postgresql://x/y") == []
