@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -192,12 +194,19 @@ def test_a_curve_of_one_point_stands_in_the_middle() -> None:
     assert 'style="left:50.000%"' in page
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_power_is_shown_in_every_form(form: str) -> None:
-    made = render(study_power(small(), runs=20), form)
-    assert "0.2" in made
-    if form == "json":
-        assert json.loads(made)["scale"] == "SIG"
+def test_power_is_shown_in_every_form() -> None:
+    found = study_power(small(), listeners=[20], differences=[0.1, 0.3], runs=20)
+    texts = {form: render(found, form) for form in FORMS}
+    assert all("0.3" in text for text in texts.values())
+    assert json.loads(texts["json"])["scale"] == "SIG"
+    [row] = found.rows
+    tabled = [
+        [row.listeners, row.hours, row.detectable, difference, one.value, one.low, one.high, one.n]
+        for difference, one in row.power.items()
+    ]
+    _, *lines = csv.reader(io.StringIO(texts["csv"]))
+    assert [[float(text) for text in line[:-1]] for line in lines] == tabled
+    assert {line[-1] for line in lines} == {found.signature}
 
 
 @pytest.mark.parametrize(
