@@ -6,7 +6,8 @@ generator. They compute in ``float64``, so that rounding by different processors
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 Sound = NDArray[np.float32]
 Curve = NDArray[np.float64]
 Colour = Callable[[Curve], Curve]
+Make = Callable[[Generator, float, int], Sound]  # from a duration and a sample rate
+SoundParts = Iterator[tuple[NDArray[Any], float]]  # sounds, and when they start
 MAX_RELATIVE_FREQUENCY = 0.47  # of the sample rate: highest tone
 
 
@@ -29,11 +32,32 @@ def silence(seconds: float, rate: int) -> Sound:
     return np.zeros(max(1, round(seconds * rate)), np.float32)
 
 
-def place(into: Sound, sound: Sound, at: float, rate: int) -> None:
+def place(into: Sound, sound: NDArray[Any], at: float, rate: int) -> None:
     """Add a sound to a buffer at a time, cut at the end of the buffer."""
     first = max(0, round(at * rate))
-    fitting = sound[: max(0, len(into) - first)]
+    fitting = np.asarray(sound[: max(0, len(into) - first)], np.float32)
     into[first : first + len(fitting)] += fitting
+
+
+def scattered(
+    *reverberation: float,
+) -> Callable[[Callable[[Generator, float, int], SoundParts]], Make]:
+    """Make a source of a function that yields sounds with the times at which they start.
+
+    ``reverberation`` are the share and the decay time of ``outdoors``; none by default.
+    """
+
+    def decorate(make: Callable[[Generator, float, int], SoundParts]) -> Make:
+        @wraps(make)
+        def make_sound(rng: Generator, seconds: float, rate: int) -> Sound:
+            room = silence(seconds, rate)
+            for sound, at in make(rng, seconds, rate):
+                place(room, sound, at, rate)
+            return outdoors(rng, room, rate, *reverberation) if reverberation else room
+
+        return make_sound
+
+    return decorate
 
 
 def contour(points: Sequence[tuple[float, float]], seconds: float, rate: int) -> Curve:
@@ -118,6 +142,17 @@ def swell(count: int, attack: float, release: float, rate: int) -> Curve:
     return envelope
 
 
+def fade(sound: NDArray[Any], attack: float, release: float, rate: int) -> Sound:
+    """Return a sound that rises and falls as in ``swell``."""
+    return np.asarray(sound * swell(len(sound), attack, release, rate), np.float32)
+
+
+def growl(rng: Generator, pitch: Curve, rate: int, depth: float, colour: Colour) -> Sound:
+    """Return a buzz with random jitter and a standard deviation of 1."""
+    sound = buzz(rough(rng, pitch, rate, depth), rate, colour)
+    return sound / np.float32(sound.std() + 1e-9)
+
+
 def wander(rng: Generator, count: int, rate: int, speed: float) -> Curve:
     """Return a smooth random curve around 0 with ``speed`` turns per second."""
     knots = max(4, int(count / rate * speed) + 3)
@@ -136,7 +171,7 @@ def ring(
     for hertz, strength, lasting in modes:
         if hertz < MAX_RELATIVE_FREQUENCY * rate:
             samples += strength * np.exp(-time / lasting) * np.sin(2 * np.pi * hertz * time)
-    return np.asarray(samples * swell(len(time), attack, 0.02, rate), np.float32)
+    return fade(samples, attack, 0.02, rate)
 
 
 def outdoors(

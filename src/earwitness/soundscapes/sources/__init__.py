@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from earwitness.soundscapes.sources import human, nature
-from earwitness.soundscapes.synthesis import Sound
+from earwitness.soundscapes.synthesis import Make
 
-Make = Callable[[np.random.Generator, float, int], Sound]
 Range = tuple[float, float]
 CROSSFADE_SECONDS = 1.0  # cross-fade between clips of a continuous source
 

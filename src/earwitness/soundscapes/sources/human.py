@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.random import Generator
 
 from earwitness.soundscapes.synthesis import (
     Curve,
     Sound,
+    SoundParts,
     band,
     buzz,
     contour,
+    fade,
     falling,
     formants,
+    growl,
     instants,
     noise,
     outdoors,
     place,
     ring,
     rough,
+    scattered,
     silence,
     swell,
     tone,
@@ -27,7 +32,6 @@ from earwitness.soundscapes.synthesis import (
 # --- Voices, work and bells ----------------------------------------------------------------------
 
 
-Generator = np.random.Generator
 VOWEL_FORMANTS_HZ = (  # formant frequencies
     (730, 1090, 2440),
     (270, 2290, 3010),
@@ -68,9 +72,10 @@ def syllable(rng: Generator, rate: int, root: float, tract: float) -> Sound:
     return voice
 
 
-def voice(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered()
+def voice(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """A person talking in phrases, without words."""
-    room, at = silence(seconds, rate), rng.uniform(0, 0.3)
+    at = rng.uniform(0, 0.3)
     high = rng.random() < 0.5
     root, tract = (rng.uniform(180, 235), 1.16) if high else (rng.uniform(95, 130), 1.0)
     while at < seconds - 0.15:
@@ -78,28 +83,26 @@ def voice(rng: Generator, seconds: float, rate: int) -> Sound:
             sound = syllable(rng, rate, root * (1.12 - 0.03 * number), tract)
             if at + len(sound) / rate > seconds:
                 break
-            place(room, sound, at, rate)
+            yield sound, at
             at += len(sound) / rate * rng.uniform(0.9, 1.15)
         at += rng.uniform(0.2, 0.6)
-    return room
 
 
-def babble(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered(0.5, 0.15)
+def babble(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """Many people talking at once, near and far."""
-    room = silence(seconds, rate)
     for _ in range(int(rng.integers(4, 7))):
-        room += np.float32(10 ** rng.uniform(-0.8, 0)) * voice(rng, seconds, rate)
-    return outdoors(rng, room, rate, 0.5, 0.15)
+        yield np.float32(10 ** rng.uniform(-0.8, 0)) * voice(rng, seconds, rate), 0.0
 
 
-def footsteps(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered()
+def footsteps(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """A person walking past on gravel."""
-    room, pace = silence(seconds, rate), rng.uniform(0.48, 0.58)
+    pace = rng.uniform(0.48, 0.58)
     loud = np.sin(np.pi * np.linspace(0.15, 0.85, int(seconds / pace) + 1))
     for number, at in enumerate(np.arange(0.05, seconds - 0.35, pace)):
         strength = loud[number] * rng.uniform(0.7, 1.0)
-        place(room, _step(rng, rate, strength), at + rng.uniform(0, 0.02), rate)
-    return room
+        yield _step(rng, rate, strength), at + rng.uniform(0, 0.02)
 
 
 def _step(rng: Generator, rate: int, strength: float) -> Sound:
@@ -117,9 +120,10 @@ def _step(rng: Generator, rate: int, strength: float) -> Sound:
     return np.asarray(strength * room, np.float32)
 
 
-def hammer(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered(0.4, 0.15)
+def hammer(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """Hammering on wood or metal, in bursts."""
-    room, at, root = silence(seconds, rate), 0.0, rng.uniform(320, 700)
+    at, root = 0.0, rng.uniform(320, 700)
     lasting = float(rng.choice([0.012, 0.035]))
     modes = [(root * k, s, lasting / k**0.3) for k, s in STRUCK_MODES]
     while at < seconds - 0.3:
@@ -129,24 +133,22 @@ def hammer(rng: Generator, seconds: float, rate: int) -> Sound:
                 click = noise(rng, 0.08, rate, band(300, 4500, 1.0))
                 click *= np.exp(-instants(0.08, rate) * 110).astype(np.float32)
                 place(blow, click, 0.0, rate)
-                place(room, np.float32(rng.uniform(0.6, 1.0)) * blow, at, rate)
+                yield np.float32(rng.uniform(0.6, 1.0)) * blow, at
             at += rng.uniform(0.34, 0.46)
         at += rng.uniform(0.4, 1.0)
-    return outdoors(rng, room, rate, 0.4, 0.15)
 
 
-def saw(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered(0.25, 0.1)
+def saw(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """A handsaw, back and forth."""
-    room, at, stroke = silence(seconds, rate), 0.0, rng.uniform(0.42, 0.55)
+    at, stroke = 0.0, rng.uniform(0.42, 0.55)
     for number in range(int(seconds / stroke)):
         length, low = 0.88 * stroke, 1300 if number % 2 else 1700
         teeth = noise(rng, length, rate, band(low, 6500, 1.5))
         bite = contour([(0, 90), (0.5, 170), (1, 110)], length, rate)
         rasp = (0.5 + 0.5 * np.sin(2 * np.pi * np.cumsum(bite) / rate))[: len(teeth)] ** 2
-        heard = teeth * (0.8 + rasp) * swell(len(teeth), 0.15, 0.12, rate)
-        place(room, heard.astype(np.float32), at, rate)
+        yield fade(teeth * (0.8 + rasp), 0.15, 0.12, rate), at
         at += stroke
-    return outdoors(rng, room, rate, 0.25, 0.1)
 
 
 def machine(rng: Generator, seconds: float, rate: int) -> Sound:
@@ -154,8 +156,7 @@ def machine(rng: Generator, seconds: float, rate: int) -> Sound:
     time = instants(seconds, rate)
     turns = rng.uniform(48, 68) * (1 + 0.03 * wander(rng, len(time), rate, 0.6))
     body = formants([(120, 80, 1.0), (380, 260, 0.9), (1000, 800, 0.5)])
-    motor = buzz(rough(rng, turns, rate, 0.05), rate, body)
-    motor /= np.float32(motor.std() + 1e-9)
+    motor = growl(rng, turns, rate, 0.05, body)
     beat = 1 + 0.5 * np.sin(2 * np.pi * np.cumsum(turns) / rate)
     blade = noise(rng, seconds, rate, band(250, 2200, 1.0))[: len(motor)] * beat
     load = 1 + 0.15 * wander(rng, len(motor), rate, 0.4)
@@ -192,12 +193,11 @@ def car(rng: Generator, seconds: float, rate: int) -> Sound:
     rumble = noise(rng, seconds, rate, band(60, 350, 1.0))
     tyres = noise(rng, seconds, rate, formants([(850, 700, 1.0), (1500, 1100, 0.45)]))
     hiss = noise(rng, seconds, rate, band(1500, 3500))
-    fires = rough(rng, rng.uniform(60, 95) * high, rate, 0.02)
-    motor = buzz(fires, rate, formants([(130, 100, 1.0), (350, 250, 0.6), (900, 600, 0.2)]))
-    motor /= np.float32(motor.std() + 1e-9)
+    engine = formants([(130, 100, 1.0), (350, 250, 0.6), (900, 600, 0.2)])
+    motor = growl(rng, rng.uniform(60, 95) * high, rate, 0.02, engine)
     mixed = 0.5 * rumble * loud**1.3 + 0.8 * tyres * loud**2.5
     mixed += 0.2 * hiss * loud**5 + 0.5 * motor * loud**1.5
-    return np.asarray(mixed * swell(len(mixed), 0.25 * seconds, 0.3 * seconds, rate), np.float32)
+    return fade(mixed, 0.25 * seconds, 0.3 * seconds, rate)
 
 
 def motorbike(rng: Generator, seconds: float, rate: int) -> Sound:
@@ -209,8 +209,7 @@ def motorbike(rng: Generator, seconds: float, rate: int) -> Sound:
     motor = np.tanh(2.7 * motor / np.float32(motor.std() + 1e-9))
     beat = 1 + 0.38 * np.sin(2 * np.pi * np.cumsum(fires) / rate)
     exhaust = noise(rng, seconds, rate, band(307, 4050, 1.0))[: len(motor)] * beat
-    mixed = (motor + 0.41 * exhaust) * loud**2.0
-    return np.asarray(mixed * swell(len(mixed), 0.2 * seconds, 0.25 * seconds, rate), np.float32)
+    return fade((motor + 0.41 * exhaust) * loud**2.0, 0.2 * seconds, 0.25 * seconds, rate)
 
 
 def train(rng: Generator, seconds: float, rate: int) -> Sound:
@@ -226,7 +225,7 @@ def train(rng: Generator, seconds: float, rate: int) -> Sound:
         gain = np.float32(loud[min(len(loud) - 1, round(at * rate))])
         place(room, gain * thud, at, rate)
         place(room, np.float32(0.8) * gain * thud, at + 0.11, rate)
-    return np.asarray(room * swell(len(room), 0.2 * seconds, 0.2 * seconds, rate), np.float32)
+    return fade(room, 0.2 * seconds, 0.2 * seconds, rate)
 
 
 def aeroplane(rng: Generator, seconds: float, rate: int) -> Sound:
@@ -235,11 +234,10 @@ def aeroplane(rng: Generator, seconds: float, rate: int) -> Sound:
     count = len(loud)
     roll = 1 + 0.2 * wander(rng, count, rate, 1.5)
     roar = noise(rng, seconds, rate, band(60, 280))
-    fires = rough(rng, rng.uniform(75, 110) * high**1.3, rate, 0.015)
-    drone = buzz(fires, rate, formants([(110, 80, 1.0), (240, 140, 0.8), (520, 350, 0.4)]))
-    drone /= np.float32(drone.std() + 1e-9)
+    engine = formants([(110, 80, 1.0), (240, 140, 0.8), (520, 350, 0.4)])
+    drone = growl(rng, rng.uniform(75, 110) * high**1.3, rate, 0.015, engine)
     mixed = (0.9 * roar * roll + drone * (1 + 0.2 * wander(rng, count, rate, 0.7))) * loud**1.3
-    return np.asarray(mixed * swell(count, 0.4 * seconds, 0.45 * seconds, rate), np.float32)
+    return fade(mixed, 0.4 * seconds, 0.45 * seconds, rate)
 
 
 def siren(rng: Generator, seconds: float, rate: int) -> Sound:
@@ -266,5 +264,5 @@ def bicycle(rng: Generator, seconds: float, rate: int) -> Sound:
     trill = 0.6 + 0.4 * np.sign(np.sin(2 * np.pi * 14 * time))
     bell = np.exp(-time / 0.3) * trill
     bell *= np.sin(2 * np.pi * pitch * time) + 0.5 * np.sin(2 * np.pi * 2.1 * pitch * time)
-    place(room, bell.astype(np.float32), 0.35 * seconds, rate)
-    return np.asarray(room * swell(len(room), 0.5, 0.6, rate), np.float32)
+    place(room, bell, 0.35 * seconds, rate)
+    return fade(room, 0.5, 0.6, rate)

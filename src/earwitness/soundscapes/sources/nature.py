@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
+from numpy.random import Generator
 
 from earwitness.soundscapes.synthesis import (
     Sound,
+    SoundParts,
     band,
     buzz,
     contour,
+    fade,
     falling,
     formants,
+    growl,
     instants,
     noise,
-    outdoors,
     place,
     rough,
-    silence,
+    scattered,
     swell,
     tone,
     wander,
@@ -27,7 +28,6 @@ from earwitness.soundscapes.synthesis import (
 # --- Farm, garden and pond animals ---------------------------------------------------------------
 
 
-Generator = np.random.Generator
 ROOSTER_NOTES = (  # start and length (share of the call), and pitches
     (0.00, 0.13, (1.0, 1.25)),
     (0.15, 0.09, (1.3, 1.35)),
@@ -36,39 +36,35 @@ ROOSTER_NOTES = (  # start and length (share of the call), and pitches
 )
 
 
-def rooster(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered(0.2, 0.15)
+def rooster(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """Cock-a-doodle-doo: three short notes and a long one that falls."""
     root, length = rng.uniform(480, 580), min(seconds - 0.2, rng.uniform(1.9, 2.3))
-    room = silence(seconds, rate)
     for start, share, steps in ROOSTER_NOTES:
         points = [(n / (len(steps) - 1), root * step) for n, step in enumerate(steps)]
         pitch = rough(rng, contour(points, share * length, rate), rate, 0.012)
         voice = tone(pitch, rate, (0.5, 1.0, 0.9, 0.6, 0.5, 0.35, 0.2, 0.1))
         hoarse = np.float32(0.12) * noise(rng, share * length, rate, band(900, 4000))
-        cry = (voice + hoarse[: len(voice)]) * swell(len(voice), 0.02, 0.06, rate)
-        place(room, cry.astype(np.float32), start * length, rate)
-    return outdoors(rng, room, rate, 0.2, 0.15)
+        yield fade(voice + hoarse[: len(voice)], 0.02, 0.06, rate), start * length
 
 
-def dog(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered(0.4, 0.15)
+def dog(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """Barks, single or in pairs."""
-    room, at, root = silence(seconds, rate), 0.0, rng.uniform(300, 480)
+    at, root = 0.0, rng.uniform(300, 480)
     throat = formants([(0.9 * root, 200, 0.8), (2.1 * root, 350, 1.0), (1900, 700, 0.4)])
     while at < seconds - 0.25:
         length = rng.uniform(0.15, 0.21)
         steps = [(0, 0.8 * root), (0.25, 1.35 * root), (0.5, 1.25 * root), (1, 0.6 * root)]
-        voice = buzz(rough(rng, contour(steps, length, rate), rate, 0.07), rate, throat)
-        voice /= np.float32(voice.std() + 1e-9)
+        voice = growl(rng, contour(steps, length, rate), rate, 0.07, throat)
         breath = np.float32(0.4) * noise(rng, length, rate, band(500, 2500))[: len(voice)]
-        bark = (voice + breath) * swell(len(voice), 0.02, 0.12, rate).astype(np.float32)
-        place(room, bark, at, rate)
+        yield (voice + breath) * swell(len(voice), 0.02, 0.12, rate).astype(np.float32), at
         at += length + (rng.uniform(0.1, 0.2) if rng.random() < 0.5 else rng.uniform(0.35, 0.7))
-    return outdoors(rng, room, rate, 0.4, 0.15)
 
 
-def frogs(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered()
+def frogs(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """A pond of frogs answering each other."""
-    room = silence(seconds, rate)
     for _ in range(int(rng.integers(4, 7))):
         root, at = rng.uniform(450, 900), rng.uniform(0, 0.8)
         throat = formants([(root * 2, 220, 1.0), (root * 3.1, 400, 0.6)])
@@ -78,9 +74,8 @@ def frogs(rng: Generator, seconds: float, rate: int) -> Sound:
             pulses = contour([(0, 26), (0.5, 38), (1, 34)], length, rate)
             croak = buzz(pulses, rate, throat)
             croak *= swell(len(croak), 0.08, 0.12, rate).astype(np.float32)
-            place(room, near * croak, at, rate)
+            yield near * croak, at
             at += length + rng.uniform(0.25, 0.9)
-    return room
 
 
 def crickets(rng: Generator, seconds: float, rate: int) -> Sound:
@@ -97,9 +92,9 @@ def crickets(rng: Generator, seconds: float, rate: int) -> Sound:
     return room.astype(np.float32)
 
 
-def bees(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered()
+def bees(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """A hum of wings that swells and fades."""
-    room = silence(seconds, rate)
     wings = formants([(230, 120, 1.0), (480, 200, 0.8), (950, 500, 0.5), (2600, 1500, 0.2)])
     for _ in range(max(4, round(seconds * 1.2))):
         length, root = rng.uniform(1.5, 4.0), rng.uniform(180, 270)
@@ -108,8 +103,7 @@ def bees(rng: Generator, seconds: float, rate: int) -> Sound:
         fly = buzz(rough(rng, root * drift, rate, 0.03), rate, wings)
         near = 10 ** rng.uniform(-0.9, 0)
         fly *= (near * swell(len(fly), 0.4 * length, 0.4 * length, rate)).astype(np.float32)
-        place(room, fly, rng.uniform(-0.3, seconds - 0.6), rate)
-    return room
+        yield fly, rng.uniform(-0.3, seconds - 0.6)
 
 
 # --- Birds and dawn chorus -----------------------------------------------------------------------
@@ -121,80 +115,70 @@ def note(
     """A whistle through evenly spaced pitches."""
     points = [(n / max(1, len(pitches) - 1), pitch) for n, pitch in enumerate(pitches)]
     pitch = contour(points, seconds, rate)
-    sound = tone(pitch, rate, partials)
     edge = min(0.02, seconds / 4)
-    return (sound * swell(len(sound), edge, 1.5 * edge, rate)).astype(np.float32)
+    return fade(tone(pitch, rate, partials), edge, 1.5 * edge, rate)
 
 
-def blackbird(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered()
+def blackbird(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """Slow fluted motifs in thirds and fifths, and a thin twitter at the end."""
-    room, at = silence(seconds, rate), 0.0
-    root = 1700 * 2 ** rng.uniform(-0.2, 0.2)
+    at, root = 0.0, 1700 * 2 ** rng.uniform(-0.2, 0.2)
     while at < seconds * 0.65:
         step, length = rng.choice([1.0, 1.125, 1.25, 1.333, 1.5]), rng.uniform(0.14, 0.32)
         bend = rng.uniform(0.94, 1.06)
-        place(room, note(rate, length, root * step, root * step * bend), at, rate)
+        yield note(rate, length, root * step, root * step * bend), at
         at += length + rng.uniform(0.02, 0.12)
     while at < seconds - 0.06:
         high = rng.uniform(4200, 6500)
-        place(room, 0.25 * note(rate, 0.05, high, high * rng.uniform(0.7, 1.2)), at, rate)
+        yield 0.25 * note(rate, 0.05, high, high * rng.uniform(0.7, 1.2)), at
         at += rng.uniform(0.06, 0.09)
-    return room
 
 
-def great_tit(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered()
+def great_tit(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """Two notes, high and low, over and over like a small pump."""
-    room = silence(seconds, rate)
     high, low = rng.uniform(5200, 6200), rng.uniform(3600, 4300)
     beat = rng.uniform(0.26, 0.36)
     for at in np.arange(0, seconds - beat, beat):
-        place(room, note(rate, 0.4 * beat, high, high * 0.97), at, rate)
-        place(room, note(rate, 0.48 * beat, low * 1.04, low), at + 0.46 * beat, rate)
-    return room
+        yield note(rate, 0.4 * beat, high, high * 0.97), at
+        yield note(rate, 0.48 * beat, low * 1.04, low), at + 0.46 * beat
 
 
-def wren(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered()
+def wren(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """A fast and loud song with a trill in the middle."""
-    room, at = silence(seconds, rate), 0.0
+    at = 0.0
     while at < seconds - 0.1:
         top, fall = rng.uniform(4800, 7000), rng.uniform(0.55, 0.8)
         speed, count = rng.uniform(0.035, 0.11), int(rng.integers(4, 14))
         for _ in range(count):
             if at < seconds - speed:
-                place(room, note(rate, 0.8 * speed, top, top * fall), at, rate)
+                yield note(rate, 0.8 * speed, top, top * fall), at
             at += speed
-    return room
 
 
-def sparrow(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered()
+def sparrow(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """Chirps without a tune."""
-    room, at = silence(seconds, rate), 0.0
+    at = 0.0
     while at < seconds - 0.15:
         low, length = rng.uniform(2300, 3000), rng.uniform(0.07, 0.13)
-        chirp = note(rate, length, low, low * 1.7, low * 1.1, partials=(1.0, 0.45, 0.2))
-        place(room, chirp, at, rate)
+        yield note(rate, length, low, low * 1.7, low * 1.1, partials=(1.0, 0.45, 0.2)), at
         at += length + rng.uniform(0.12, 0.4)
-    return room
 
 
-def chiffchaff(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered()
+def chiffchaff(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """Single notes, now high, now low, like drops of water."""
-    room, at = silence(seconds, rate), 0.0
+    at = 0.0
     pitches = rng.uniform(3700, 4100), rng.uniform(4600, 5100)
     while at < seconds - 0.15:
         pitch = pitches[int(rng.integers(2))]
-        place(room, note(rate, 0.11, pitch * 1.35, pitch, pitch * 0.98), at, rate)
+        yield note(rate, 0.11, pitch * 1.35, pitch, pitch * 0.98), at
         at += rng.uniform(0.24, 0.32)
-    return room
 
 
-BIRD_SPECIES: tuple[Callable[[Generator, float, int], Sound], ...] = (
-    blackbird,
-    great_tit,
-    wren,
-    sparrow,
-    chiffchaff,
-)
+BIRD_SPECIES = (blackbird, great_tit, wren, sparrow, chiffchaff)
 
 
 def birds(rng: Generator, seconds: float, rate: int) -> Sound:
@@ -202,38 +186,34 @@ def birds(rng: Generator, seconds: float, rate: int) -> Sound:
     return BIRD_SPECIES[int(rng.integers(len(BIRD_SPECIES)))](rng, seconds, rate)
 
 
-def chorus(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered()
+def chorus(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """Many birds at once, near and far."""
-    room = silence(seconds, rate)
     for _ in range(round(2.2 * seconds)):
         length = rng.uniform(1.0, 2.8)
         strength = np.float32(10 ** rng.uniform(-1.3, 0))
-        place(room, strength * birds(rng, length, rate), rng.uniform(-0.5, seconds - 0.5), rate)
-    return room
+        yield strength * birds(rng, length, rate), rng.uniform(-0.5, seconds - 0.5)
 
 
-def cuckoo(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered(0.15, 0.2)
+def cuckoo(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """A cuckoo: two notes, falling by a third."""
-    room, at = silence(seconds, rate), 0.0
-    root = rng.uniform(520, 590)
+    at, root = 0.0, rng.uniform(520, 590)
     while at < seconds - 0.7:
-        high = note(rate, 0.15, root * 1.15, root * 1.22, root * 1.2, partials=(1, 0.1, 0.03))
+        yield note(rate, 0.15, root * 1.15, root * 1.22, root * 1.2, partials=(1, 0.1, 0.03)), at
         low = note(rate, 0.28, root * 0.97, root, root * 0.96, partials=(1, 0.08, 0.03))
-        place(room, high, at, rate)
-        place(room, low, at + 0.3, rate)
+        yield low, at + 0.3
         at += rng.uniform(1.1, 1.25)
-    return outdoors(rng, room, rate, 0.15, 0.2)
 
 
-def owl(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered(0.6, 0.35)
+def owl(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """A long hoot, a pause, and a trembling hoot."""
-    room, root = silence(seconds, rate), rng.uniform(340, 430)
-    place(room, _hoot(rng, rate, 0.65, root, 0.0), 0.0, rate)
-    place(room, _hoot(rng, rate, 0.12, root * 0.96, 0.0), min(1.6, seconds * 0.45), rate)
+    root = rng.uniform(340, 430)
+    yield _hoot(rng, rate, 0.65, root, 0.0), 0.0
+    yield _hoot(rng, rate, 0.12, root * 0.96, 0.0), min(1.6, seconds * 0.45)
     remaining = max(0.4, seconds - min(1.9, seconds * 0.55))
-    last_hoot = _hoot(rng, rate, min(1.4, remaining), root * 1.04, 0.7)
-    place(room, last_hoot, seconds - remaining, rate)
-    return outdoors(rng, room, rate, 0.6, 0.35)
+    yield _hoot(rng, rate, min(1.4, remaining), root * 1.04, 0.7), seconds - remaining
 
 
 def _hoot(rng: Generator, rate: int, seconds: float, root: float, shiver: float) -> Sound:
@@ -243,25 +223,22 @@ def _hoot(rng: Generator, rate: int, seconds: float, root: float, shiver: float)
     throat = formants([(root, 70, 1.0), (2 * root, 90, 0.3), (3 * root, 120, 0.12)])
     breath = noise(rng, seconds, rate, throat)[: len(sound)]
     shaken = 1 - shiver * (0.5 + 0.5 * np.sin(2 * np.pi * 13 * time))
-    mixed = (0.3 * sound + breath) * shaken * swell(len(time), 0.1, 0.2, rate)
-    return np.asarray(mixed, np.float32)
+    return fade((0.3 * sound + breath) * shaken, 0.1, 0.2, rate)
 
 
-def crow(rng: Generator, seconds: float, rate: int) -> Sound:
+@scattered(0.03, 0.2)
+def crow(rng: Generator, seconds: float, rate: int) -> SoundParts:
     """Harsh caws that rattle."""
-    room, at, root = silence(seconds, rate), 0.0, rng.uniform(410, 470)
+    at, root = 0.0, rng.uniform(410, 470)
     throat = formants([(1400, 670, 1.0), (1600, 670, 0.9), (2800, 900, 0.4)])
     while at < seconds - 0.45:
         length = rng.uniform(0.3, 0.45)
         pitch = contour([(0, root * 0.9), (0.25, root * 1.1), (1, root * 0.8)], length, rate)
-        voice = buzz(rough(rng, pitch, rate, 0.06), rate, throat)
-        voice /= np.float32(voice.std() + 1e-9)
+        voice = growl(rng, pitch, rate, 0.06, throat)
         harsh = 0.4 * noise(rng, length, rate, band(900, 2600))[: len(voice)]
         rattle = 1 + 0.35 * np.sin(2 * np.pi * 86 * instants(length, rate)[: len(voice)])
-        caw = (voice + harsh) * rattle * swell(len(voice), 0.03, 0.12, rate)
-        place(room, caw.astype(np.float32), at, rate)
+        yield fade((voice + harsh) * rattle, 0.03, 0.12, rate), at
         at += length + rng.uniform(0.2, 0.35)
-    return outdoors(rng, room, rate, 0.03, 0.2)
 
 
 # --- Weather and water ---------------------------------------------------------------------------
@@ -292,7 +269,7 @@ def rain(rng: Generator, seconds: float, rate: int) -> Sound:
         pitch, near = rng.uniform(900, 3600), 10 ** rng.uniform(-0.9, 0.25)
         time = instants(rng.uniform(0.004, 0.012), rate)
         drop = near * np.sin(2 * np.pi * pitch * time) * np.exp(-time * 500)
-        place(room, drop.astype(np.float32), rng.uniform(0, seconds), rate)
+        place(room, drop, rng.uniform(0, seconds), rate)
     return room.astype(np.float32)
 
 
@@ -303,8 +280,7 @@ def thunder(rng: Generator, seconds: float, rate: int) -> Sound:
     roll = np.exp(-time / (0.57 * seconds)) * np.exp(0.9 * wander(rng, len(rumble), rate, 1.7))
     roll *= 1 + 0.22 * wander(rng, len(rumble), rate, 5.2)
     crack = noise(rng, seconds, rate, band(390, 4000, 1.0)) * np.exp(-time / 0.1)
-    mixed = (rumble * roll + 0.6 * crack) * swell(len(rumble), 0.02, 0.4 * seconds, rate)
-    return np.asarray(mixed, np.float32)
+    return fade(rumble * roll + 0.6 * crack, 0.02, 0.4 * seconds, rate)
 
 
 def brook(rng: Generator, seconds: float, rate: int) -> Sound:
@@ -317,5 +293,5 @@ def brook(rng: Generator, seconds: float, rate: int) -> Sound:
         bubble = np.sin(2 * np.pi * pitch * time * (1 + 6 * time)) * np.exp(-time * 140)
         near = 10 ** rng.uniform(-1.2, -0.15)
         bubble *= near * swell(len(time), 0.002, 0.004, rate)
-        place(room, bubble.astype(np.float32), rng.uniform(0, seconds), rate)
+        place(room, bubble, rng.uniform(0, seconds), rate)
     return room
