@@ -179,15 +179,8 @@ MIN_KIND_PICKS = 4  # of the steady source and of the background, if both are he
 DRAWN_CANDIDATES = 100
 TRIED_ORDERS = 200  # random orders tried to find the worst
 SMALL_STEP = 0.05  # "slightly", in TC
-NEW_SOURCE_COSTS = (
-    0.0,
-    0.03,
-    0.1,
-    0.2,
-    0.3,
-    0.4,
-    0.5,
-)  # per hour, tried to keep new sources out of the course
+# per hour, tried to keep new sources out of the course
+NEW_SOURCE_COSTS = (0.0, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5)
 SMALL_LEAN = 0.1  # of the compromise towards TC, as difference of the shares of the maxima
 
 
@@ -229,15 +222,11 @@ def make_practice_skims(scene: Scene, language: str = "en") -> tuple[PracticeSki
         ("a compromise of both", balanced, text.balanced(balanced)),
         ("the compromise, reordered", reordered, text.reordered(reordered)),
     ]
-    return tuple(_make_practice_skim(blocks, *plan) for plan in plans)
-
-
-def _make_practice_skim(
-    blocks: DayBlocks, title: str, chosen: Candidate, reason: str
-) -> PracticeSkim:
-    picks = blocks.picks(chosen.rows)
-    skim = Skim(picks, OVERLAP_SECONDS)
-    return PracticeSkim(title, skim, chosen.tc, chosen.sd, blocks.truth.heard(picks), reason)
+    skims = []
+    for title, (rows, tc, sd), reason in plans:
+        skim = Skim(blocks.picks(rows), OVERLAP_SECONDS)
+        skims.append(PracticeSkim(title, skim, tc, sd, blocks.truth.heard(skim.picks), reason))
+    return tuple(skims)
 
 
 def _find_diverse(blocks: DayBlocks) -> list[Candidate]:
@@ -274,17 +263,13 @@ def _find_course_and_compromise(
     The compromise has less TC than the first and less SD than the diverse skims; relative to these
     maxima, it leans slightly towards TC.
     """
-    course, rng = (
-        HourCourse(blocks.costs, blocks.hour_of),
-        named_generator(blocks.scene.seed, "compromise"),
-    )
+    course = HourCourse(blocks.costs, blocks.hour_of)
+    rng = named_generator(blocks.scene.seed, "compromise")
     parts, max_sd = course.parts(PICKS_PER_SKIM), diverse[0].sd
-    varied = blocks.measure(
-        [course.varied_rows(parts, blocks.heard, rng) for _ in range(DRAWN_CANDIDATES)]
-    )
-    for best in blocks.measure(
-        [course.plain_rows(parts, blocks.heard, cost) for cost in NEW_SOURCE_COSTS]
-    ):
+    rows = [course.varied_rows(parts, blocks.heard, rng) for _ in range(DRAWN_CANDIDATES)]
+    varied = blocks.measure(rows)
+    plain_rows = [course.plain_rows(parts, blocks.heard, cost) for cost in NEW_SOURCE_COSTS]
+    for best in blocks.measure(plain_rows):
         leans = {
             one.tc / best.tc - one.sd / max_sd: one
             for one in varied

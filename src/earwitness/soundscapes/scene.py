@@ -40,36 +40,22 @@ def place_clips(source: SoundSource, seconds: float, rng: Generator) -> tuple[Cl
         differences = [abs(length - seconds) for length in source.lengths]
         fits = [n for n, difference in enumerate(differences) if difference <= min(differences)]
         return (ClipPlacement(0.0, fits[int(rng.integers(len(fits)))], 0.0),)
-    return tuple(
-        _place_continuous(source, seconds, rng)
-        if source.lasts
-        else _place_calls(source, seconds, rng)
-    )
+    return tuple(_place_many(source, seconds, rng))
 
 
-def _place_continuous(
-    source: SoundSource, seconds: float, rng: Generator
-) -> Iterator[ClipPlacement]:
-    at = 0.0
-    while at < seconds:
-        number = int(rng.integers(len(source.lengths)))
-        yield ClipPlacement(
-            at, number, float(rng.uniform(-CLIP_LEVEL_JITTER_DB, CLIP_LEVEL_JITTER_DB))
-        )
-        at += source.lengths[number] - CROSSFADE_SECONDS
-
-
-def _place_calls(source: SoundSource, seconds: float, rng: Generator) -> Iterator[ClipPlacement]:
+def _place_many(source: SoundSource, seconds: float, rng: Generator) -> Iterator[ClipPlacement]:
+    """Yield clips that are cross-faded, or calls with pauses that end in time, but at least one."""
     lengths, at = np.array(source.lengths), 0.0
-    fits = np.flatnonzero(lengths <= seconds)
-    fits = fits if len(fits) else np.array([int(lengths.argmin())])
-    while len(fits):
+    every = np.arange(len(lengths))
+    fits = every if source.lasts else np.flatnonzero(lengths <= seconds)
+    fits = fits if len(fits) else every[[lengths.argmin()]]
+    while len(fits) and at < seconds:
         number = int(rng.choice(fits))
-        yield ClipPlacement(
-            at, number, float(rng.uniform(-CLIP_LEVEL_JITTER_DB, CLIP_LEVEL_JITTER_DB))
-        )
-        at += source.lengths[number] + float(rng.uniform(*source.pause))
-        fits = np.flatnonzero(lengths <= seconds - at)
+        gain = float(rng.uniform(-CLIP_LEVEL_JITTER_DB, CLIP_LEVEL_JITTER_DB))
+        yield ClipPlacement(at, number, gain)
+        pause = -CROSSFADE_SECONDS if source.lasts else float(rng.uniform(*source.pause))
+        at += source.lengths[number] + pause
+        fits = every if source.lasts else np.flatnonzero(lengths <= seconds - at)
 
 
 # --- Events of a scene ---------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
@@ -89,10 +89,10 @@ def spread_over_hours(text: Mapping[str, float]) -> tuple[float, ...]:
 
 
 CLIP_ENDINGS = (".wav", ".flac", ".ogg", ".mp3", ".opus", ".aiff", ".aif", ".w64")
-DEFAULT_LEVEL_DB = -28.0  # dBFS at the loudest moment, for unknown sources
 # clips of at least this length count as continuous and are cross-faded
 MIN_LASTING_CLIP_SECONDS = 4 * CROSSFADE_SECONDS
-DEFAULT_EVENT_SECONDS = (10.0, 60.0)
+# of a source that is not built in; its level is that of the loudest moment, in dBFS
+OTHER_SOURCE = SoundSource(None, (), -28.0, (10.0, 60.0), (0.3, 1.5), lasts=True)
 
 
 def read_clip_sources(folder: Path) -> dict[str, SoundSource]:
@@ -112,16 +112,17 @@ def _read_source(folder: Path, problems: list[Problem]) -> SoundSource:
     lengths = [_clip_seconds(one, problems) for one in files]
     if not files:
         problems.append(file_problem(folder, "contains no clips", f"add {CLIP_ENDINGS[0]} files"))
-    built_in = SOURCES.get(folder.name)
-    level = DEFAULT_LEVEL_DB if built_in is None else built_in.level
-    event = DEFAULT_EVENT_SECONDS if built_in is None else built_in.event
-    lasts = (built_in is None or built_in.lasts) and min(
-        lengths, default=0.0
-    ) >= MIN_LASTING_CLIP_SECONDS
-    pause = (0.3, 1.5) if built_in is None or built_in.lasts else built_in.pause
-    names = tuple(map(str, files))
-    fade = CROSSFADE_SECONDS if lasts else 0.02
-    return SoundSource(None, tuple(lengths), level, event, pause, lasts, fade, names)
+    source = SOURCES.get(folder.name, OTHER_SOURCE)
+    lasts = source.lasts and min(lengths, default=0.0) >= MIN_LASTING_CLIP_SECONDS
+    return replace(
+        source,
+        make=None,
+        lengths=tuple(lengths),
+        pause=OTHER_SOURCE.pause if source.lasts else source.pause,
+        lasts=lasts,
+        fade=CROSSFADE_SECONDS if lasts else OTHER_SOURCE.fade,
+        files=tuple(map(str, files)),
+    )
 
 
 def _clip_seconds(path: Path, problems: list[Problem]) -> float:

@@ -61,8 +61,9 @@ class Truth:
         """Return the presence of each of ``names`` in each span; every row sums to 1."""
         seconds = self.seconds(starts, ends)
         total = seconds.sum(1, keepdims=True)
-        presence = np.divide(seconds, total, out=_background_only(seconds), where=total > 1e-12)
-        return np.asarray(presence)
+        presence = np.zeros_like(seconds)
+        presence[:, -1] = 1.0  # where only sources sound that do not count
+        return np.asarray(np.divide(seconds, total, out=presence, where=total > 1e-12))
 
     def heard(self, picks: Sequence[Pick]) -> tuple[str, ...]:
         """Return the sources of the day that sound for at least a second in the picks."""
@@ -154,10 +155,3 @@ def least_mean_path_costs(tables: Matrix) -> Matrix:
 
 def _pick_spans(picks: Sequence[Pick]) -> tuple[list[float], list[float]]:
     return [one.start for one in picks], [one.start + one.seconds for one in picks]
-
-
-def _background_only(shares: Matrix) -> Matrix:
-    """Assign spans in which only uncounted sources sound to the background."""
-    presence = np.zeros_like(shares)
-    presence[:, -1] = 1.0
-    return presence

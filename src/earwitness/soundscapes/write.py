@@ -48,16 +48,13 @@ def labels_csv(scene: Scene, hour_gap: float = 0.0) -> str:
     If there are silences between hours, which are in the file but not on the clock, clock times
     follow in separate columns. An event across such a silence includes it.
     """
-    has_gaps = hour_gap > 0
-    header = ["start", "end", "source", *(["clock_start", "clock_end"] if has_gaps else [])]
-    rows = []
+    columns = 5 if hour_gap > 0 else 3
+    rows = [["start", "end", "source", "clock_start", "clock_end"][:columns]]
     for event in scene.events:
         clock = event.start, event.end
-        sound = _clock_to_sound(scene, hour_gap, *clock) if has_gaps else clock
-        rows.append(
-            [*_format_seconds(sound), event.source, *(_format_seconds(clock) if has_gaps else [])]
-        )
-    return csv_text([header, *rows])
+        sound = _clock_to_sound(scene, hour_gap, *clock)
+        rows.append([*_format_seconds(sound), event.source, *_format_seconds(clock)][:columns])
+    return csv_text(rows)
 
 
 def _format_seconds(times: tuple[float, float]) -> list[str]:
@@ -104,27 +101,28 @@ def truth_json(scene: Scene, hour_gap: float = 0.0) -> str:
 
 def practice_json(examples: Sequence[PracticeSkim], form: str, language: str) -> str:
     """Return all practice skims with their times, true TC and SD, and explanations."""
-    skims = [_skim_record(n, one, form) for n, one in enumerate(examples, 1)]
+    skims = [
+        {
+            "skim": number,
+            "title": example.title,
+            "audio": f"{number}{form}",
+            "overlap": example.skim.overlap,
+            "picks": [[pick.start, pick.seconds] for pick in example.skim.picks],
+            "tc": round(example.tc, 6),
+            "sd": round(example.sd, 6),
+            "heard": example.heard,
+            "reason": example.reason,
+        }
+        for number, example in enumerate(examples, 1)
+    ]
     return _to_json({"language": language, "skims": skims})
-
-
-def _skim_record(number: int, example: PracticeSkim, form: str) -> dict[str, Any]:
-    return {
-        "skim": number,
-        "title": example.title,
-        "audio": f"{number}{form}",
-        "overlap": example.skim.overlap,
-        "picks": [[pick.start, pick.seconds] for pick in example.skim.picks],
-        "tc": round(example.tc, 6),
-        "sd": round(example.sd, 6),
-        "heard": list(example.heard),
-        "reason": example.reason,
-    }
 
 
 def reasons_text(scene: Scene, examples: Sequence[PracticeSkim]) -> str:
     """Return the explanations for people who are learning TC and SD."""
-    lines = [f"# {scene.name}: seven skims of a day", PRACTICE_INTRODUCTION, _plane_table(examples)]
+    rows = [f"| {n} | {e.title} | {e.tc:.2f} | {e.sd:.2f} |" for n, e in enumerate(examples, 1)]
+    table = "\n".join(["| skim | | TC | SD |", "| --: | :-- | --: | --: |", *rows])
+    lines = [f"# {scene.name}: seven skims of a day", PRACTICE_INTRODUCTION, table]
     for number, example in enumerate(examples, 1):
         lines += [
             f"## {number}: {example.title}",
@@ -132,11 +130,6 @@ def reasons_text(scene: Scene, examples: Sequence[PracticeSkim]) -> str:
             f"Heard: {', '.join(example.heard)}.",
         ]
     return "\n\n".join(line.strip("\n") for line in lines) + "\n"
-
-
-def _plane_table(examples: Sequence[PracticeSkim]) -> str:
-    rows = [f"| {n} | {e.title} | {e.tc:.2f} | {e.sd:.2f} |" for n, e in enumerate(examples, 1)]
-    return "\n".join(["| skim | | TC | SD |", "| --: | :-- | --: | --: |", *rows])
 
 
 def _round_values(names: Sequence[str], values: Iterable[float], digits: int) -> dict[str, float]:
@@ -264,10 +257,9 @@ def soundscape_write(
 
 def _write_day(mixer: Mixer, path: Path, place: Path, hour_gap: float, progress: Progress) -> None:
     """Write the audio of a scene to a place in pieces, in the format of the path's extension."""
-    scene, total = mixer.scene, round(mixer.scene.seconds)
-    frames = mixer.frames + _count_gap_frames(scene, hour_gap)
-    with _open_sound_file(path, place, scene.rate, frames) as writer:
-        done = 0
+    scene, total, done = mixer.scene, round(mixer.scene.seconds), 0
+    gap_frames = (_count_hours(scene) - 1) * round(hour_gap * scene.rate)
+    with _open_sound_file(path, place, scene.rate, mixer.frames + gap_frames) as writer:
         for piece in _iterate_pieces(mixer, hour_gap):
             writer.write(piece)
             done = min(total, done + round(len(piece) / scene.rate))
@@ -316,18 +308,14 @@ def practice_write(
         for name, text in texts.items():
             (place / name).write_text(text, encoding="utf-8", newline="")
         for number, skim in enumerate(skims, 1):
-            sound = _render_skim(mixer, skim)
+            pieces = [mixer.sound(pick.start, pick.seconds) for pick in skim.skim.picks]
+            sound = render(pieces, scene.rate, skim.skim.overlap)
             path = place / f"{number}{form}"
             with _open_sound_file(path, path, scene.rate, len(sound)) as writer:
                 writer.write(sound)
         path = place / f"{FULL_LENGTH_NAME}{form}"
         _write_day(mixer, path, path, 0.0, progress)
     return skims
-
-
-def _render_skim(mixer: Mixer, example: PracticeSkim) -> Sound:
-    picks, rate = example.skim.picks, mixer.scene.rate
-    return render([mixer.sound(p.start, p.seconds) for p in picks], rate, example.skim.overlap)
 
 
 def _iterate_pieces(mixer: Mixer, hour_gap: float) -> Iterator[Sound]:
@@ -344,10 +332,6 @@ def _iterate_pieces(mixer: Mixer, hour_gap: float) -> Iterator[Sound]:
 
 def _count_hours(scene: Scene) -> int:
     return int(np.ceil(scene.seconds / scene.hour - 1e-9))
-
-
-def _count_gap_frames(scene: Scene, hour_gap: float) -> int:
-    return (_count_hours(scene) - 1) * round(hour_gap * scene.rate)
 
 
 def _sound_format(path: Path) -> str:
