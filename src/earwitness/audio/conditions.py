@@ -311,7 +311,7 @@ def make_anchor(sound: Sound, cutoff: float) -> Sound:
     samples = low_pass(sound.samples, sound.rate, cutoff)
     if not sound.subtype.startswith(("FLOAT", "DOUBLE")):
         samples = samples.clip(-1, 1)
-    return Sound(samples, sound.rate, sound.subtype)
+    return sound._replace(samples=samples)
 
 
 def anchor_loss(reference: Sound, anchor: Sound) -> float:

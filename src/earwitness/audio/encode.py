@@ -69,8 +69,13 @@ def encode(samples: Samples, rate: int, ending: str, bits: int = DEFAULT_BITS) -
     FLAC and WAV have 16 or 24 ``bits`` per sample; other formats have no choice.
     """
     kind = kind_of(ending, bits)
-    _refuse_broken(samples)
-    written = _written_rate(rate, kind)
+    if not len(samples):
+        raise UsageError("there is no audio to write")
+    if not np.isfinite(samples).all():
+        raise UsageError("the audio has samples that are not numbers")
+    written = rate
+    if kind.rates and rate not in kind.rates:
+        written = next((allowed for allowed in kind.rates if allowed >= rate), kind.rates[-1])
     notes = [f"resampled from {rate:,} to {written:,} Hz"] if written != rate else []
     samples, loud = _prevent_clipping(resample(samples, rate, written), bits)
     file = io.BytesIO()
@@ -84,12 +89,6 @@ def encode(samples: Samples, rate: int, ending: str, bits: int = DEFAULT_BITS) -
     return EncodedSound(file.getvalue(), kind.mime, (*notes, *loud))
 
 
-def _written_rate(rate: int, kind: FileFormat) -> int:
-    if not kind.rates or rate in kind.rates:
-        return rate
-    return next((allowed for allowed in kind.rates if allowed >= rate), kind.rates[-1])
-
-
 def _prevent_clipping(samples: Samples, bits: int) -> tuple[Samples, tuple[str, ...]]:
     """Reduce the level if the loudest sample would clip."""
     full_scale = 1 - 2.0 ** (1 - bits)  # largest sample
@@ -98,10 +97,3 @@ def _prevent_clipping(samples: Samples, bits: int) -> tuple[Samples, tuple[str, 
         return np.clip(samples, -1, full_scale), ()
     decibels = 20 * np.log10(peak / full_scale)
     return samples * (full_scale / peak), (f"level reduced by {decibels:.1f} dB to avoid clipping",)
-
-
-def _refuse_broken(samples: Samples) -> None:
-    if not len(samples):
-        raise UsageError("there is no audio to write")
-    if not np.isfinite(samples).all():
-        raise UsageError("the audio has samples that are not numbers")

@@ -108,10 +108,7 @@ class SoundWriter:
         """Encode samples, with one column per channel."""
         for start in range(0, len(samples), ENCODE_BLOCK_FRAMES):
             block = samples[start : start + ENCODE_BLOCK_FRAMES]
-            self._run(partial(self._write_block, block))
-
-    def _write_block(self, block: NDArray[Any]) -> None:
-        self._file.write(block)
+            self._run(partial(self._file.write, block))
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         def work() -> None:

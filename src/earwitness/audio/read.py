@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from queue import Full, Queue
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from earwitness.audio.decode import LibsndfileDecoder, decoder_of, open_decoder, open_sound
 from earwitness.audio.files import Decoder, DecodingError, Facts, Samples, Sound, sound_subtype
@@ -24,59 +23,22 @@ T = TypeVar("T")
 QUEUE_DEPTH = 3  # results decoded ahead
 
 
-class _Ahead(Generic[T]):
-    """A thread that fills a short queue until it is done or the consumer stops."""
-
-    def __init__(self, make: Callable[[], Iterator[T]], depth: int) -> None:
-        self.make = make
-        self.queue: Queue[tuple[T | None, BaseException | None]] = Queue(depth)
-        self.unwanted = threading.Event()
-        self.thread = threading.Thread(target=self.work, daemon=True, name="ahead")
-
-    def work(self) -> None:
-        """Fill the queue; exceptions are raised again in the consumer."""
-        fault: BaseException | None = None
-        results = self.make()
-        try:
-            for result in results:
-                if not self.put(result, None):
-                    return
-        except BaseException as error:  # noqa: BLE001 - raised again in the consumer
-            fault = error
-        finally:
-            results.close() if hasattr(results, "close") else None
-        self.put(None, fault)
-
-    def put(self, result: T | None, fault: BaseException | None) -> bool:
-        """Wait for room; return False if the consumer has stopped."""
-        while not self.unwanted.is_set():
-            try:
-                self.queue.put((result, fault), timeout=0.1)
-            except Full:
-                continue
-            return True
-        return False
-
-
-def iterate_ahead(make: Callable[[], Iterator[T]], depth: int = QUEUE_DEPTH) -> Iterator[T]:
+def iterate_ahead(results: Iterator[T], depth: int = QUEUE_DEPTH) -> Iterator[T]:
     """Yield from an iterator that runs ahead in a thread, which ends with this generator.
 
-    >>> list(iterate_ahead(lambda: iter("abc")))
+    >>> list(iterate_ahead(iter("abc")))
     ['a', 'b', 'c']
     """
-    work = _Ahead(make, depth)
-    work.thread.start()
+    pool = ThreadPoolExecutor(1, "ahead")
     try:
-        while True:
-            result, fault = work.queue.get()
-            if fault is not None:
-                raise fault
-            if result is None:
-                return
+        ahead = deque(pool.submit(next, results, None) for _ in range(depth))
+        while (result := ahead.popleft().result()) is not None:
+            ahead.append(pool.submit(next, results, None))
             yield result
     finally:
-        work.unwanted.set()
-        work.thread.join()
+        pool.shutdown(cancel_futures=True)
+        if isinstance(results, Generator):
+            results.close()
 
 
 # --- Chunked reading -----------------------------------------------------------------------------
@@ -110,7 +72,7 @@ class Chunk(NamedTuple):
     """Audio of a file from a position in seconds: one channel, the mean of all."""
 
     position: float
-    samples: NDArray[np.float32]
+    samples: Samples
 
 
 def ignore_break(_: Break) -> None:
@@ -130,43 +92,38 @@ def read_blocks(
     Chunks are consecutive except for breaks, which are reported to ``broken`` before the chunk that
     follows; chunks are shorter than ``size`` at breaks and at the end.
     """
-    return iterate_ahead(lambda: _read_chunks(path, at, seconds, size, broken))
+    return iterate_ahead(_read_chunks(path, at, seconds, size, broken))
 
 
 def _read_chunks(
     path: Path, at: float, seconds: float | None, size: float, broken: Callable[[Break], object]
 ) -> Iterator[Chunk]:
-    decoder = open_decoder(path)
-    facts = decoder.facts
-    first = round(at * facts.rate)
-    last = facts.frames if seconds is None else first + round(seconds * facts.rate)
-    walk = Walk(path, decoder, min(last, facts.frames), round(size * facts.rate), broken)
-    try:
-        yield from walk.chunks(first)
-    finally:
-        walk.decoder.close()
+    walk = Walk(path, size, broken)
+    first = round(at * walk.rate)
+    if seconds is not None:
+        walk.last = min(first + round(seconds * walk.rate), walk.last)
+    yield from walk.chunks(first)
 
 
 class Walk:
     """Reads a file in order, skipping damaged passages."""
 
-    def __init__(
-        self,
-        path: Path,
-        decoder: Decoder,
-        last: int,
-        size: int,
-        broken: Callable[[Break], object],
-    ) -> None:
-        self.path, self.decoder, self.last, self.size = path, decoder, last, size
-        self.broken = broken
-        self.rate = decoder.facts.rate
-        self.careful = not isinstance(decoder, LibsndfileDecoder)
-        self._portion = max(1, MAX_READ_VALUES // decoder.facts.channels)
+    def __init__(self, path: Path, size: float, broken: Callable[[Break], object]) -> None:
+        self.path, self.broken, self.decoder = path, broken, open_decoder(path)
+        facts = self.decoder.facts
+        self.rate, self.last, self.size = facts.rate, facts.frames, round(size * facts.rate)
+        self.careful = not isinstance(self.decoder, LibsndfileDecoder)
+        self._portion = max(1, MAX_READ_VALUES // facts.channels)
         self._fault: DecodingError | None = None  # of the portion after those that were read
 
     def chunks(self, frame: int) -> Iterator[Chunk]:
-        """Yield chunks from a frame to the last."""
+        """Yield chunks from a frame to the last, and close the file."""
+        try:
+            yield from self._skip_damage(frame)
+        finally:
+            self.decoder.close()
+
+    def _skip_damage(self, frame: int) -> Iterator[Chunk]:
         lost: tuple[int, str] | None = None  # start of a hole, and its cause
         with suppress(DecodingError):  # reading will raise it again
             self.decoder.seek(frame)
@@ -178,12 +135,10 @@ class Walk:
                 if lost:
                     self._report_break(*lost, frame)
                     lost = None
-                yield from self._split_chunks(frame, samples)
-            elif (
-                not len(samples)
-                and isinstance(self.decoder, LibsndfileDecoder)
-                and not self.careful
-            ):
+                for start in range(0, len(samples), self.size):
+                    part = samples[start : start + self.size]
+                    yield Chunk((frame + start) / self.rate, part)
+            elif not len(samples) and not self.careful:
                 self._take_care(frame)
             elif not len(samples):
                 lost = lost or (frame, str(fault))
@@ -192,7 +147,7 @@ class Walk:
         if lost:
             self._report_break(*lost, self.last)
 
-    def _read(self, frame: int) -> tuple[NDArray[np.float32], DecodingError]:
+    def _read(self, frame: int) -> tuple[Samples, DecodingError]:
         """Return the next samples in one channel, or none and the reason."""
         parts = [np.zeros(0, np.float32)]
         fault, self._fault = self._fault, None
@@ -211,10 +166,6 @@ class Walk:
         if len(found):
             self._fault = fault
         return found, fault or DecodingError("unexpected end of file")
-
-    def _split_chunks(self, frame: int, samples: NDArray[np.float32]) -> Iterator[Chunk]:
-        for start in range(0, len(samples), self.size):
-            yield Chunk((frame + start) / self.rate, samples[start : start + self.size])
 
     def _take_care(self, frame: int) -> None:
         """Switch to a decoder that may read where the first one could not."""
@@ -236,35 +187,28 @@ class Walk:
 
 def stream_mono(
     path: Path, rate: int, *, broken: Callable[[Break], object] = ignore_break
-) -> Iterator[NDArray[np.float32]]:
+) -> Iterator[Samples]:
     """Yield a file as consecutive pieces of about ten seconds at a sample rate, in one channel.
 
     Joined, the pieces equal the whole file resampled at once, but memory does not grow with the
     duration. Damaged passages are silent and keep their length; they are reported to ``broken``
     before the piece that follows. Raises UsageError if the file cannot be read.
     """
-    return iterate_ahead(lambda: _stream_mono(path, rate, broken))
+    return iterate_ahead(_stream_mono(path, rate, broken))
 
 
-def _stream_mono(
-    path: Path, rate: int, broken: Callable[[Break], object]
-) -> Iterator[NDArray[np.float32]]:
+def _stream_mono(path: Path, rate: int, broken: Callable[[Break], object]) -> Iterator[Samples]:
     holes: list[Break] = []
 
     def report(hole: Break) -> None:
         holes.append(hole)
         broken(hole)
 
-    decoder = open_decoder(path)
-    facts = decoder.facts
-    walk = Walk(path, decoder, facts.frames, round(CHUNK_SECONDS * facts.rate), report)
-    try:
-        yield from resample_pieces(_fill_holes(walk, holes), facts.rate, rate)
-    finally:
-        walk.decoder.close()
+    walk = Walk(path, CHUNK_SECONDS, report)
+    yield from resample_pieces(_fill_holes(walk, holes), walk.rate, rate)
 
 
-def _fill_holes(walk: Walk, holes: list[Break]) -> Iterator[NDArray[np.float32]]:
+def _fill_holes(walk: Walk, holes: list[Break]) -> Iterator[Samples]:
     """Yield the samples of a file, and silence for each hole that was reported before them."""
     for chunk in walk.chunks(0):
         yield from _silence_of(holes, walk)
@@ -272,7 +216,7 @@ def _fill_holes(walk: Walk, holes: list[Break]) -> Iterator[NDArray[np.float32]]
     yield from _silence_of(holes, walk)
 
 
-def _silence_of(holes: list[Break], walk: Walk) -> Iterator[NDArray[np.float32]]:
+def _silence_of(holes: list[Break], walk: Walk) -> Iterator[Samples]:
     """Yield silence in place of damage, and forget the holes."""
     while holes:
         hole = holes.pop(0)
@@ -295,7 +239,7 @@ def early_end(facts: Facts, frames: int) -> str:
 class MonoSound(NamedTuple):
     """All samples of a file, the mean of its channels, and the sample rate."""
 
-    samples: NDArray[np.float32]
+    samples: Samples
     rate: int
 
 
@@ -332,7 +276,7 @@ def read_portions(path: Path, decoder: Decoder) -> Iterator[Samples]:
         decoder.close()
 
 
-def mix_to_mono(samples: Samples) -> NDArray[np.float32]:
+def mix_to_mono(samples: Samples) -> Samples:
     """Return the mean of all channels."""
     if samples.shape[1] == 1:
         return samples[:, 0]

@@ -137,14 +137,7 @@ NOT_WAV_FAULT = "not a WAV file with a format and audio"
 MIN_FORMAT_CHUNK_BYTES = 16
 # sizes that streaming programs write, some of them rounded down to whole frames
 PLACEHOLDER_SIZES = (range(1), range(0x7FFFE000, 1 << 31), range(0xFFFFE000, 1 << 32))
-DECODABLE_SAMPLE_TYPES = {
-    (PCM_TAG, 8),
-    (PCM_TAG, 16),
-    (PCM_TAG, 24),
-    (PCM_TAG, 32),
-    (FLOAT_TAG, 32),
-    (FLOAT_TAG, 64),
-}
+DECODABLE_SAMPLE_TYPES = CONVERTIBLE_SAMPLE_TYPES | {(FLOAT_TAG, 64)}
 SIZED_TAGS = (PCM_TAG, FLOAT_TAG, 6, 7)  # of samples of fixed size; 6 and 7: A-law, µ-law
 
 
@@ -173,10 +166,14 @@ class Riff(NamedTuple):
         return self.form.sample in DECODABLE_SAMPLE_TYPES
 
     @property
+    def has_placeholder(self) -> bool:
+        """Whether the size in the header is that of a streaming program."""
+        return any(self.stated_bytes in sizes for sizes in PLACEHOLDER_SIZES)
+
+    @property
     def is_truncated(self) -> bool:
         """Whether the end of the file is lost; a placeholder is no size."""
-        is_placeholder = any(self.stated_bytes in sizes for sizes in PLACEHOLDER_SIZES)
-        return not (self.is_honest or is_placeholder) and self.real < self.stated_bytes
+        return not (self.is_honest or self.has_placeholder) and self.real < self.stated_bytes
 
     @property
     def seconds(self) -> float:
@@ -230,12 +227,11 @@ def build_wav(header: bytes, sound: bytes) -> bytes:
 
     Names, dates and programs in other chunks could reveal the origin of the audio.
     """
-    chunks = b"".join(_encode_chunk(*chunk) for chunk in ((b"fmt ", header), (b"data", sound)))
+    chunks = b"".join(
+        name + struct.pack("<I", len(content)) + content + bytes(len(content) % 2)
+        for name, content in ((b"fmt ", header), (b"data", sound))
+    )
     return b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WAVE" + chunks
-
-
-def _encode_chunk(name: bytes, content: bytes) -> bytes:
-    return name + struct.pack("<I", len(content)) + content + bytes(len(content) % 2)
 
 
 def _read_riff(file: BinaryIO, total: int) -> Riff | None:
@@ -299,17 +295,12 @@ def riff_facts(riff: Riff) -> Facts:
     facts = Facts(riff.form.rate, riff.form.channels, frames)
     if riff.is_honest:
         return facts
-    stated_seconds = riff.stated_bytes / riff.frame / riff.form.rate
+    seconds = f"{riff.stated_bytes / riff.frame / riff.form.rate:.1f} s"
+    stated = f"the header gives {'no length' if riff.has_placeholder else seconds}"
     has = f"the file has {facts.seconds:.1f} s"
     if riff.is_truncated:
-        return facts._replace(
-            note=f"truncated: the header gives {stated_seconds:.1f} s, {has}", short=True
-        )
-    if any(riff.stated_bytes in values for values in PLACEHOLDER_SIZES):
-        return facts._replace(note=f"the header gives no length, but {has}; all of it is used")
-    return facts._replace(
-        note=f"the header gives {stated_seconds:.1f} s, but {has}; all of it is used"
-    )
+        return facts._replace(note=f"truncated: {stated}, {has}", short=True)
+    return facts._replace(note=f"{stated}, but {has}; all of it is used")
 
 
 class PcmDecoder:
@@ -343,15 +334,7 @@ class PcmDecoder:
 
 
 def decode_floats(data: bytes, form: Form) -> Samples:
-    """Return the samples of a WAV file as 32-bit floats; 8-bit samples are unsigned."""
-
+    """Return the samples of a WAV file as 32-bit floats; integers are scaled to -1 to 1."""
     if form.tag == FLOAT_TAG:
         return np.frombuffer(data, f"<f{form.bits // 8}").astype(np.float32)
-    if form.bits == 8:
-        return np.asarray((np.frombuffer(data, np.uint8) - 128.0) / 128, np.float32)
-    if form.bits == 24:
-        wide = np.zeros((len(data) // 3, 4), np.uint8)
-        wide[:, 1:] = np.frombuffer(data, np.uint8).reshape(-1, 3)
-        return np.asarray(wide.view("<i4")[:, 0] / 2**31, np.float32)
-    whole = np.frombuffer(data, f"<i{form.bits // 8}")
-    return np.asarray(whole / 2 ** (form.bits - 1), np.float32)
+    return np.asarray(_widen_integers(data, form.bits) / 2**31, np.float32)

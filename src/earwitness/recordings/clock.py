@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,16 +44,7 @@ def start_from_name(name: str) -> datetime | None:
     stem = _name_stem(name)
     if HEX_SECONDS_PATTERN.fullmatch(stem) and (moment := _parse_hex_seconds(stem)):
         return moment
-    return max(_moments_in_name(stem), default=(0, None), key=lambda match: match[0])[1]
-
-
-def has_timestamp(name: str) -> bool:
-    """Whether a name contains digits in the form of a date and time.
-
-    >>> has_timestamp("ABC_20251345_063000.wav"), has_timestamp("day.flac")
-    (True, False)
-    """
-    return TIMESTAMP_PATTERN.search(_name_stem(name)) is not None
+    return next(reversed(list(_moments_in_name(stem))), None)
 
 
 def _name_stem(name: str) -> str:
@@ -73,8 +65,8 @@ def _is_date(digits: str) -> bool:
     return 1990 <= year < 2100 and 1 <= month <= 12 and 1 <= day <= 31
 
 
-def _moments_in_name(stem: str) -> Iterator[tuple[int, datetime]]:
-    """Yield each possible start time with its position in the name."""
+def _moments_in_name(stem: str) -> Iterator[datetime]:
+    """Yield the possible start times."""
     for match in TIMESTAMP_PATTERN.finditer(stem):
         digits = re.sub(r"\D", "", match["date"] + match["time"])
         fraction = (match["fraction"] or ".0")[1:].ljust(6, "0")
@@ -82,17 +74,7 @@ def _moments_in_name(stem: str) -> Iterator[tuple[int, datetime]]:
             moment = datetime.strptime(digits + fraction, "%Y%m%d%H%M%S%f")
         except ValueError:
             continue
-        yield match.start(), moment.replace(tzinfo=_parse_name_zone(match["zone"]))
-
-
-def _parse_name_zone(text: str | None) -> timezone | None:
-    if text is None:
-        return None
-    if text == "Z":
-        return UTC
-    hours, minutes = int(text[1:3]), int(text[-2:])
-    offset = timedelta(hours=hours, minutes=minutes)
-    return timezone(-offset if text[0] == "-" else offset) if offset < timedelta(hours=24) else None
+        yield moment.replace(tzinfo=_parse_offset(match["zone"] or ""))
 
 
 # --- Time zones ----------------------------------------------------------------------------------
@@ -112,18 +94,23 @@ def parse_zone(name: str) -> tzinfo:
     """
     from zoneinfo import ZoneInfo
 
-    if name in ("UTC", "Z"):
-        return UTC
-    if match := UTC_OFFSET_PATTERN.fullmatch(name):
-        offset = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
-        if offset < timedelta(hours=24):
-            return timezone(offset if match[1] == "+" else -offset)
     try:
-        return ZoneInfo(name)
+        return _parse_offset(name) or ZoneInfo(name)
     except (ValueError, OSError, LookupError) as error:
         raise UsageError(
             f'unknown time zone "{name}" — use, for example, Europe/Paris, UTC or +02:00'
         ) from error
+
+
+def _parse_offset(text: str) -> timezone | None:
+    """Return the zone of an offset from UTC, or None for other texts."""
+    if text in ("UTC", "Z"):
+        return UTC
+    match = UTC_OFFSET_PATTERN.fullmatch(text)
+    if match is None:
+        return None
+    offset = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
+    return timezone(offset if match[1] == "+" else -offset) if offset < timedelta(1) else None
 
 
 def is_valid_wall_time(wall_time: datetime, zone: tzinfo) -> bool:
@@ -219,41 +206,25 @@ def make_clock(
     given_start = _parse_start(start, time_zone) if start else None
     undated = [file for file in files if file.named is None]
     if len(undated) == len(files):
-        return RecordingClock(
-            given_start, _consecutive_starts(files), _undated_note(files, given_start)
-        )
-    problems = [_undated_problem(file) for file in undated] or _find_impossible_times(
-        files, time_zone
-    )
-    refuse_problems(problems, "read")
+        consecutive = tuple(accumulate((file.seconds for file in files[:-1]), initial=0.0))
+        names = (file.path.name for file in files)
+        dated = next((name for name in names if TIMESTAMP_PATTERN.search(_name_stem(name))), None)
+        if dated is None or given_start is not None:
+            return RecordingClock(given_start, consecutive)
+        note = f"{dated}: the date and time in its name do not exist"
+        return RecordingClock(None, consecutive, (note,))
+    remedy = "rename it like the others (NAME_YYYYMMDD_HHMMSS), or leave it out"
+    problems = [file_problem(o.path, "the file name has no start time", remedy) for o in undated]
+    refuse_problems(problems or _find_impossible_times(files, time_zone), "read")
     moments = _resolve_moments(files, time_zone)
     starts = tuple((moment - moments[0]).total_seconds() for moment in moments)
     named_start = _in_local_zone(moments[0], files[0], time_zone)
-    return RecordingClock(
-        given_start or named_start, starts, _moved_start_note(named_start, given_start)
-    )
-
-
-def _moved_start_note(named_start: datetime, given_start: datetime | None) -> tuple[str, ...]:
-    """Return a note if file names have another start time than the option."""
-    if given_start is None or given_start.replace(tzinfo=None) == named_start.replace(tzinfo=None):
-        return ()
-    return (f"the first file name says {named_start.isoformat()}; the given start time is used",)
-
-
-def _undated_note(files: Sequence[DatedFile], given_start: datetime | None) -> tuple[str, ...]:
-    """Return a note if a name looks like a start time that does not exist."""
-    dated_names = [file.path.name for file in files if has_timestamp(file.path.name)]
-    if not dated_names or given_start is not None:
-        return ()
-    return (f"{dated_names[0]}: the date and time in its name do not exist",)
-
-
-def _consecutive_starts(files: Sequence[DatedFile]) -> tuple[float, ...]:
-    starts = [0.0]
-    for file in files:
-        starts.append(starts[-1] + file.seconds)
-    return tuple(starts[:-1])
+    if given_start is None:
+        return RecordingClock(named_start, starts)
+    if given_start.replace(tzinfo=None) == named_start.replace(tzinfo=None):
+        return RecordingClock(given_start, starts)
+    note = f"the first file name says {named_start.isoformat()}; the given start time is used"
+    return RecordingClock(given_start, starts, (note,))
 
 
 def _parse_start(text: str, zone: tzinfo | None) -> datetime:
@@ -269,11 +240,6 @@ def _parse_start(text: str, zone: tzinfo | None) -> datetime:
         message = f"{text}: this time was skipped when clocks went forward"
         raise UsageError(f"{message} — choose another time, or add a UTC offset")
     return moment.replace(tzinfo=zone)
-
-
-def _undated_problem(file: DatedFile) -> Problem:
-    remedy = "rename it like the others (NAME_YYYYMMDD_HHMMSS), or leave it out"
-    return file_problem(file.path, "the file name has no start time", remedy)
 
 
 def _find_impossible_times(files: Sequence[DatedFile], zone: tzinfo | None) -> list[Problem]:

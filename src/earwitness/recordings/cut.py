@@ -13,7 +13,6 @@ import numpy as np
 from earwitness.audio.decode import open_decoder
 from earwitness.audio.files import Decoder, DecodingError, Samples
 from earwitness.audio.read import (
-    CHUNK_SECONDS,
     MAX_READ_VALUES,
     Break,
     Chunk,
@@ -29,12 +28,7 @@ from earwitness.recordings.types import Recording, Stretch
 
 
 def read_recording(
-    recording: Recording,
-    *,
-    start: float = 0.0,
-    seconds: float | None = None,
-    size: float = CHUNK_SECONDS,
-    broken: Callable[[Break], object] = ignore_break,
+    recording: Recording, *, start: float = 0.0, seconds: float | None = None
 ) -> Iterator[tuple[float, Chunk]]:
     """Yield chunks of a recording from a time onwards, with their times on its clock."""
     end = recording.seconds if seconds is None else start + seconds
@@ -42,10 +36,8 @@ def read_recording(
         low, high = max(start, stretch.start), min(end, stretch.end)
         if high > low:
             offset, path = stretch.start - stretch.at, Path(stretch.path)
-            chunks = read_blocks(
-                path, at=low - offset, seconds=high - low, size=size, broken=broken
-            )
-            yield from ((chunk.position + offset, chunk) for chunk in chunks)
+            for chunk in read_blocks(path, at=low - offset, seconds=high - low):
+                yield chunk.position + offset, chunk
 
 
 # --- Exact cuts ----------------------------------------------------------------------------------
@@ -133,7 +125,7 @@ def _read_exactly(
     decoder = open_decoder(path, careful=is_damaged)
     try:
         decoder.seek(frame)
-        samples = np.concatenate(list(_read_frames(decoder, count, channels)))
+        return np.concatenate(list(_read_frames(decoder, count, channels)))
     except (DecodingError, OSError) as error:
         position = frame / recording.rate
         raise UsageError(
@@ -141,7 +133,6 @@ def _read_exactly(
         ) from error
     finally:
         decoder.close()
-    return samples
 
 
 def _read_frames(decoder: Decoder, count: int, channels: int) -> Iterator[Samples]:
@@ -173,40 +164,30 @@ def read_pieces(
     Pieces that cannot be read are left out and reported to ``broken``; from the first unreadable
     piece to the next readable one counts as one break.
     """
-    return iterate_ahead(lambda: _read_readable_pieces(path, pieces, broken), depth=16)
+    return iterate_ahead(_read_readable_pieces(path, pieces, broken), depth=16)
 
 
 def _read_readable_pieces(
     path: Path, pieces: Iterator[FilePiece], broken: Callable[[Break], object]
 ) -> Iterator[Chunk]:
-    first_lost: tuple[float, str] | None = None
-    end = 0.0
-    for piece, (samples, fault), seconds in _try_pieces(path, pieces):
-        if not len(samples):
-            first_lost, end = first_lost or (piece.at, fault), seconds
-            continue
-        if first_lost:
-            broken(_make_break(path, *first_lost, piece.at))
-            first_lost = None
-        yield Chunk(piece.at, mix_to_mono(samples))
-    if first_lost:
-        broken(_make_break(path, *first_lost, end))
-
-
-def _try_pieces(
-    path: Path, pieces: Iterator[FilePiece]
-) -> Iterator[tuple[FilePiece, tuple[Samples, str], float]]:
-    """Yield pieces with their samples or the reason for failure, and the end of the file."""
     decoder = open_decoder(path)
     rate, frames = decoder.facts.rate, decoder.facts.frames
+    lost: tuple[float, str] | None = None  # start of the first unreadable piece, and the reason
     try:
         for piece in pieces:
-            begin = round(piece.at * rate)
-            if begin >= frames:
-                return
+            if (begin := round(piece.at * rate)) >= frames:
+                break
             count = min(frames - begin, round(piece.seconds * rate))
-            exact = FilePiece(begin / rate, count / rate)
-            yield exact, _read_piece(decoder, begin, count), decoder.facts.seconds
+            samples, fault = _read_piece(decoder, begin, count)
+            if not len(samples):
+                lost = lost or (begin / rate, fault)
+                continue
+            if lost:
+                broken(_make_break(path, *lost, begin / rate))
+                lost = None
+            yield Chunk(begin / rate, mix_to_mono(samples))
+        if lost:
+            broken(_make_break(path, *lost, decoder.facts.seconds))
     finally:
         decoder.close()
 

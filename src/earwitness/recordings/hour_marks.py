@@ -178,7 +178,12 @@ def _find_spaced_silences(
     """
     rows: list[list[Silence]] = []
     for silence in silences:
-        before = [row for row in rows if _is_whole_steps(row[-1].start, silence.start, step)]
+        before = []
+        for row in rows:
+            apart = silence.start - row[-1].start
+            count = round(apart / step)
+            if count >= 1 and abs(apart - count * step) <= HOUR_TOLERANCE_SECONDS * count:
+                before.append(row)
         rows.append([*max(before, key=len, default=[]), silence])
     best = max(rows, key=len, default=[])
     if len(best) == 1:
@@ -186,12 +191,6 @@ def _find_spaced_silences(
             silence for silence in silences if abs(silence.start - hour) <= HOUR_TOLERANCE_SECONDS
         ][:1]
     return tuple(best)
-
-
-def _is_whole_steps(first: float, second: float, step: float) -> bool:
-    """Whether two times are a whole number of steps apart, at least one."""
-    count = round((second - first) / step)
-    return count >= 1 and abs(second - first - count * step) <= HOUR_TOLERANCE_SECONDS * count
 
 
 def remove_marks(recording: Recording, marks: Sequence[Silence], *, gap: float = 0.0) -> Recording:
@@ -202,10 +201,10 @@ def remove_marks(recording: Recording, marks: Sequence[Silence], *, gap: float =
     if not marks:
         note = f"no hour marks (silences of {gap:g} s) were found"
         return replace(recording, notes=(*recording.notes, note)) if gap else recording
-    pieces = [piece for stretch in recording.stretches for piece in _split_at_marks(stretch, marks)]
     stretches = [
         replace(piece, start=piece.start - _mark_seconds_before(piece.start, marks))
-        for piece in pieces
+        for stretch in recording.stretches
+        for piece in _split_at_marks(stretch, marks)
     ]
     total = recording.seconds - _mark_seconds_before(recording.seconds, marks)
     return replace(

@@ -47,14 +47,14 @@ def sound_files(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...
         if not path.is_dir():
             files.append(path)
             continue
-        folder_files = sorted(
-            (one for one in path.rglob("*") if one.is_file()), key=natural_sort_key
-        )
-        folder_files = [one for one in folder_files if not one.name.startswith(".")]
-        sounds = [one for one in folder_files if one.suffix.lower() in SOUND_ENDINGS]
-        files += sounds
-        if others := [one for one in folder_files if one.suffix.lower() not in SOUND_ENDINGS]:
-            notes.append(f"{path}: skipped files that are not audio: {_name_files(others)}")
+        others: list[Path] = []
+        for one in sorted(path.rglob("*"), key=natural_sort_key):
+            if one.is_file() and not one.name.startswith("."):
+                (files if one.suffix.lower() in SOUND_ENDINGS else others).append(one)
+        if others:
+            more = f" and {len(others) - 3} more" * (len(others) > 3)
+            names = ", ".join(one.name for one in others[:3])
+            notes.append(f"{path}: skipped files that are not audio: {names}{more}")
     return tuple(files), tuple(notes)
 
 
@@ -64,17 +64,13 @@ def natural_sort_key(path: Path) -> tuple[tuple[tuple[int, str], ...], ...]:
     >>> [path.name for path in sorted([Path("a10.wav"), Path("a9.wav")], key=natural_sort_key)]
     ['a9.wav', 'a10.wav']
     """
-    return tuple(_split_digits(part) for part in path.parts)
-
-
-def _split_digits(name: str) -> tuple[tuple[int, str], ...]:
-    pieces = re.findall(r"\d+|\D+", name)
-    return tuple((int(one), "") if one.isdecimal() else (-1, one.casefold()) for one in pieces)
-
-
-def _name_files(paths: list[Path], max_names: int = 3) -> str:
-    more = f" and {len(paths) - max_names} more" if len(paths) > max_names else ""
-    return ", ".join(path.name for path in paths[:max_names]) + more
+    return tuple(
+        tuple(
+            (int(piece), "") if piece.isdecimal() else (-1, piece.casefold())
+            for piece in re.findall(r"\d+|\D+", part)
+        )
+        for part in path.parts
+    )
 
 
 # --- Recordings from files -----------------------------------------------------------------------
@@ -170,7 +166,9 @@ def open_recording(
     name = name or paths[0].stem
     seconds = max(one.end for one in stretches)
     notes = (*notes, *clock.notes, *header_notes, *layout_notes)
-    recording = Recording(name, stretches, seconds, rate, channels, began, damages, notes)
+    recording = Recording(
+        name, tuple(stretches), seconds, rate, channels, began, tuple(damages), notes
+    )
     return remove_hour_marks(recording, hour_gap) if hour_gap else recording
 
 
@@ -208,16 +206,10 @@ def _common_format(headers: Sequence[FileHeader]) -> tuple[int, int]:
     return facts.rate, counts.pop() if len(counts) == 1 else 1
 
 
-class RecordingLayout(NamedTuple):
-    """Files on the clock: stretches, damage and notes."""
-
-    stretches: tuple[Stretch, ...]
-    damages: tuple[Damage, ...]
-    notes: tuple[str, ...]
-
-
-def _lay_out(headers: Sequence[FileHeader], starts: Sequence[float]) -> RecordingLayout:
-    """Place each file at its start; a file that overlaps the previous one is trimmed."""
+def _lay_out(
+    headers: Sequence[FileHeader], starts: Sequence[float]
+) -> tuple[list[Stretch], list[Damage], list[str]]:
+    """Return stretches, damages and notes; a file that overlaps the previous one is trimmed."""
     stretches: list[Stretch] = []
     damages: list[Damage] = []
     problems: list[Problem] = []
@@ -230,7 +222,9 @@ def _lay_out(headers: Sequence[FileHeader], starts: Sequence[float]) -> Recordin
             continue
         overlap = max(0.0, end - start)
         if overlap > MAX_CLOCK_DRIFT_SECONDS:
-            problems.append(_overlap_problem(header.path, overlap))
+            message = f"starts {overlap:.1f} s before the end of the previous file"
+            remedy = "leave one of them out, or correct the file names"
+            problems.append(file_problem(header.path, message, remedy))
             continue
         cuts += [(overlap, header.path)] * (overlap > 0)
         if header.seconds > overlap:
@@ -241,23 +235,15 @@ def _lay_out(headers: Sequence[FileHeader], starts: Sequence[float]) -> Recordin
         if header.facts and header.facts.short:
             damages.append(Damage(str(header.path), header.seconds, end, header.facts.note))
     refuse_problems(problems, "read")
-    return RecordingLayout(tuple(stretches), tuple(damages), _overlap_notes(cuts))
-
-
-def _overlap_problem(path: Path, overlap: float) -> Problem:
-    message = f"starts {overlap:.1f} s before the end of the previous file"
-    return file_problem(path, message, "leave one of them out, or correct the file names")
-
-
-def _overlap_notes(cuts: Sequence[tuple[float, Path]]) -> tuple[str, ...]:
-    if not cuts:
-        return ()
-    max_overlap, path = max(cuts)
-    is_single = len(cuts) == 1
-    files = "1 file starts" if is_single else f"{len(cuts)} files start"
-    cut = "is trimmed" if is_single else "are trimmed"
-    largest = f"at most {max_overlap:.2f} s, in {path.name}"
-    return (f"{files} before the previous one ended and {cut}: {largest}",)
+    notes = []
+    if cuts:
+        overlap, path = max(cuts)
+        files, cut = (
+            ("1 file starts", "is") if len(cuts) == 1 else (f"{len(cuts)} files start", "are")
+        )
+        largest = f"at most {overlap:.2f} s, in {path.name}"
+        notes.append(f"{files} before the previous one ended and {cut} trimmed: {largest}")
+    return stretches, damages, notes
 
 
 # --- Recordings from blocks ----------------------------------------------------------------------
@@ -287,9 +273,7 @@ def open_blocks(blocks: Sequence[tuple[Path, float]], *, name: str) -> Recording
     blocks = sorted(blocks, key=lambda block: (block[1], str(block[0])))
     headers = _read_headers([path for path, _ in blocks], no_progress)
     problems = [
-        file_problem(header.path, header.fault or "is empty")
-        for header in headers
-        if not header.seconds
+        file_problem(one.path, one.fault or "is empty") for one in headers if not one.seconds
     ]
     refuse_problems(problems, "read")
     rate, channels = _common_format(headers)
