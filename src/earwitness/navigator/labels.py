@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -14,6 +14,7 @@ import msgspec
 from earwitness.errors import Problem, file_problem, refuse_problems
 from earwitness.io.schema import show
 from earwitness.io.tables import unescape_cell
+from earwitness.recordings.clock import seconds_since
 from earwitness.recordings.types import Recording
 
 
@@ -101,34 +102,33 @@ def _read_overlay(
     path: Path, kind: Literal["labels", "picks"], recording: Recording, problems: list[Problem]
 ) -> Overlay:
     remedy = PICKS_REMEDY if kind == "picks" else FORMATS_REMEDY
+    lines: Sequence[tuple[int, Any]] = ()
+    wrong = _LabelError("", "contains no labels", remedy)
     try:
         text = path.read_text(encoding="utf-8-sig")
-        spans = list((_read_picks if kind == "picks" else _read_labels)(text, recording))
+        lines, parse = (_read_picks if kind == "picks" else _read_labels)(text, recording)
     except OSError as error:
-        spans = [(0, _LabelError("", f"cannot be read: {error.strerror}"))]
+        wrong = _LabelError("", f"cannot be read: {error.strerror}")
     except UnicodeDecodeError:
-        spans = [(0, _LabelError("", "is not a text file in UTF-8", remedy))]
+        wrong = _LabelError("", "is not a text file in UTF-8", remedy)
     except _LabelError as error:
-        spans = [(0, error)]
-    else:
-        if not spans:
-            spans = [(0, _LabelError("", "contains no labels", remedy))]
+        wrong = error
+    if not lines:
+        problems.append(Problem(str(path), 0, *wrong.args))
     found: list[OverlaySpan] = []
     left_out = 0
-    for line, span in spans:
+    for number, row in lines:
         try:
-            if isinstance(span, Exception):
-                raise span
-            found.append(_check_span(span, recording))
+            found.append(_check_span(parse(row), recording))
         except _LabelError as error:
-            problems.append(Problem(str(path), line, *error.args))
+            problems.append(Problem(str(path), number, *error.args))
         except _OtherFile:
             left_out += 1
-    if left_out == len(spans):
+    if left_out and left_out == len(lines):
         message = f"no {RAVEN_FILE} is part of the recording"
         remedy = f"remove this column to place selections by {RAVEN_START}"
         problems.append(file_problem(path, message, remedy))
-    count = f"{path.name}: {left_out:,} of {len(spans):,} selections left out"
+    count = f"{path.name}: {left_out:,} of {len(lines):,} selections left out"
     notes = (f"{count}: their files are not part of the recording",) if left_out else ()
     return Overlay(path.stem, kind, tuple(sorted(found)), notes)
 
@@ -148,30 +148,22 @@ def _check_span(span: RawSpan, recording: Recording) -> OverlaySpan:
 # --- Labels --------------------------------------------------------------------------------------
 
 
-LabelRows = Iterator[tuple[int, RawSpan | _LabelError | _OtherFile]]
+LabelLines = tuple[Sequence[tuple[int, Any]], Callable[[Any], RawSpan]]
 
 
-def _read_labels(text: str, recording: Recording) -> LabelRows:
-    """Yield the labels of a file of any format, with their line numbers."""
+def _read_labels(text: str, recording: Recording) -> LabelLines:
+    """Return the lines of a file of any format with their numbers, and how to parse each."""
     lines = text.splitlines()
     first = next((line for line in lines if line.strip()), "")
     if RAVEN_START in first:
         rows = list(_table_rows(lines, "\t"))
         by_file = not _is_renamed([row for _, row in rows], recording)
-        return _read_rows(rows, lambda row: _raven_span(row, recording, by_file=by_file))
+        return rows, lambda row: _raven_span(row, recording, by_file=by_file)
     header = first.lower()
     if any(name in header for name in START_COLUMNS):
         delimiter = max("\t;,", key=header.count)
-        return _read_rows(_table_rows(lines, delimiter, lower=True), _csv_span)
-    return _read_rows(_audacity_rows(lines), _audacity_span)
-
-
-def _read_rows(rows: Iterable[Line], read: Any) -> LabelRows:
-    for number, row in rows:
-        try:
-            yield number, read(row)
-        except (_LabelError, _OtherFile) as error:
-            yield number, error
+        return list(_table_rows(lines, delimiter, lower=True)), _csv_span
+    return list(_audacity_rows(lines)), _csv_span
 
 
 def _table_rows(lines: Sequence[str], delimiter: str, *, lower: bool = False) -> Iterator[Line]:
@@ -196,10 +188,6 @@ def _audacity_rows(lines: Sequence[str]) -> Iterator[Line]:
             start, _, rest = line.partition("\t")
             end, _, label = rest.partition("\t")
             yield number, {"start": start, "end": end, "label": label}
-
-
-def _audacity_span(row: Mapping[str, str]) -> RawSpan:
-    return _parse_seconds(row, "start"), _parse_seconds(row, "end"), row["label"]
 
 
 def _csv_span(row: Mapping[str, str]) -> RawSpan:
@@ -260,18 +248,19 @@ def _parse_seconds(row: Mapping[str, str], name: str) -> float:
 # --- Picks of skims ------------------------------------------------------------------------------
 
 
-def _read_picks(text: str, recording: Recording) -> LabelRows:
-    """Yield the picks of a skim; they have no line numbers."""
+def _read_picks(text: str, recording: Recording) -> LabelLines:
+    """Return the picks of a skim, which have no line numbers and are parsed already."""
     try:
         content = msgspec.json.decode(text)
-        picks, began = content["picks"], content["recording"]["began"]
-        shift = _find_shift(began, recording)
-        for number, pick in enumerate(picks, 1):
+        shift = _find_shift(content["recording"]["began"], recording)
+        spans: list[RawSpan] = []
+        for number, pick in enumerate(content["picks"], 1):
             start, seconds = float(pick["start"]) + shift, float(pick["seconds"])
             names = "; ".join(str(one["name"]) for one in pick.get("classes", ()))
-            yield 0, (start, start + seconds, f"{number} {names}")
+            spans.append((start, start + seconds, f"{number} {names}"))
     except (AttributeError, LookupError, OverflowError, TypeError, ValueError):  # DecodeError too
         raise _LabelError("", "is not a list of picks", PICKS_REMEDY) from None
+    return [(0, span) for span in spans], lambda span: span
 
 
 def _find_shift(began: str | None, recording: Recording) -> float:
@@ -281,6 +270,4 @@ def _find_shift(began: str | None, recording: Recording) -> float:
     moment = datetime.fromisoformat(began)
     if (moment.tzinfo is None) != (recording.began.tzinfo is None):
         return 0.0
-    if moment.tzinfo is None:
-        return (moment - recording.began).total_seconds()
-    return moment.timestamp() - recording.began.timestamp()
+    return seconds_since(recording.began, moment)

@@ -7,7 +7,6 @@ whole or silent. Excerpts of passages that were not checked yet are refused.
 
 from __future__ import annotations
 
-import struct
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import numpy as np
 from earwitness.audio.files import Samples
 from earwitness.audio.read import Break, read_blocks
 from earwitness.audio.signal import to_int16
+from earwitness.audio.wav import PCM_TAG, Form, build_wav
 from earwitness.models.cache import Cache, hash_text, mark_used, open_sealed, write_sealed
 from earwitness.models.frames import sound_digest
 from earwitness.recordings.cut import cut_filled
@@ -207,9 +207,5 @@ def read_samples(
 
 def wav_bytes(samples: Samples, rate: int) -> bytes:
     """Return samples as a WAV file with 16 bits per sample."""
-    data = to_int16(samples).tobytes()
-    channels = samples.shape[1]
-    size = 2 * channels
-    head = struct.pack("<4sI4s4sIHHIIHH", b"RIFF", 36 + len(data), b"WAVE", b"fmt ", 16, 1,
-                       channels, rate, rate * size, size, 16)  # fmt: skip
-    return head + struct.pack("<4sI", b"data", len(data)) + data
+    header = Form(PCM_TAG, 16, samples.shape[1], rate).header
+    return build_wav(header, to_int16(samples).tobytes())
