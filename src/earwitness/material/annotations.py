@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from unicodedata import normalize
 
 from earwitness.chapters.formats import RTTM_FIELDS
@@ -21,7 +21,6 @@ from earwitness.text.timed_transcripts import (
     SILENCES,
     TSV_HEADER,
     WORD_TIERS,
-    TimedTranscript,
 )
 from earwitness.text.times import TimestampFormat
 from earwitness.text.transcripts import is_filler, normalise_lines, read_textgrid, written_number
@@ -54,6 +53,7 @@ class ChannelUtterance(NamedTuple):
 
 
 Intervals = list[SpokenInterval]
+T = TypeVar("T")
 NAME_SEPARATORS = re.compile(r"[_.\s-]+")
 CHIME_CLOCK = "original"  # the channel whose times are used if no other one matches
 ANNOTATION_SUFFIXES = (
@@ -79,9 +79,8 @@ class SpeechAnnotation:
         >>> annotation.find_speech(["talk.wav", "talk"])
         [SpokenInterval(start=1.0, end=2.5, speaker='', fields=())]
         """
-        for name in names:
-            if name in self.recordings:
-                return sorted(self.recordings[name])
+        if (intervals := find_row(self.recordings, names)) is not None:
+            return sorted(intervals)
         parts = NAME_SEPARATORS.split(names[-1])
         session = next((part for part in parts if part in self.sessions), None)
         if session is None:
@@ -91,16 +90,9 @@ class SpeechAnnotation:
         channel = next((part for part in parts if part in channels), CHIME_CLOCK)
         return sorted(utterance.on_channel(channel) for utterance in utterances)
 
-    def add(self, other: SpeechAnnotation) -> None:
-        """Add the speech of another file; names become the same Unicode form (NFC)."""
-        for name, intervals in other.recordings.items():
-            own = self.recordings.setdefault(normalize("NFC", name), [])
-            own += [one._replace(speaker=normalize("NFC", one.speaker)) for one in intervals]
-        for session, utterances in other.sessions.items():
-            heard = self.sessions.setdefault(normalize("NFC", session), [])
-            for spoken, times in utterances:
-                speaker = normalize("NFC", spoken.speaker)
-                heard.append(ChannelUtterance(spoken._replace(speaker=speaker), times))
+    def add(self, recording: str, *intervals: SpokenInterval) -> None:
+        """Add the speech of a recording, of which there may be none."""
+        self.recordings.setdefault(normalize("NFC", recording), []).extend(intervals)
 
 
 def read_annotations(paths: Iterable[Path]) -> tuple[SpeechAnnotation, list[Problem]]:
@@ -120,7 +112,7 @@ def read_annotations(paths: Iterable[Path]) -> tuple[SpeechAnnotation, list[Prob
     """
     annotation, problems = SpeechAnnotation(), list[Problem]()
     for path in _annotation_files(paths, problems):
-        annotation.add(_read_file(path, problems))
+        _read_file(path, annotation, problems)
     return annotation, problems
 
 
@@ -139,42 +131,36 @@ def _annotation_files(paths: Iterable[Path], problems: list[Problem]) -> Iterato
             yield from known
 
 
-def _read_file(path: Path, problems: list[Problem]) -> SpeechAnnotation:
+def _read_file(path: Path, annotation: SpeechAnnotation, problems: list[Problem]) -> None:
     suffix = path.suffix.lower()
     if suffix == ".csv" or (suffix == ".tsv" and not _is_whisper_table(path)):
-        return _read_table(path, problems)
-    if suffix not in (".rttm", ".textgrid", ".json"):
-        return _from_transcripts(transcripts_in(path, problems))
-    text = text_of(path, problems)
-    if text is None:
-        return SpeechAnnotation()
-    text = normalise_lines(text)
-    if suffix == ".rttm":
-        return _parse_rttm(path, text, problems)
-    if suffix == ".textgrid":
-        return _parse_textgrid(path, text, problems)
-    entries = _chime_entries(text)
-    if entries is not None:
-        return _parse_chime(path, entries, problems)
-    return _from_transcripts(transcripts_in(path, problems))
+        _read_table(path, annotation, problems)
+        return
+    if suffix in (".rttm", ".textgrid", ".json"):
+        text = text_of(path, problems)
+        if text is None:
+            return
+        text = normalise_lines(text)
+        if suffix == ".rttm":
+            _parse_rttm(path, text, annotation, problems)
+            return
+        if suffix == ".textgrid":
+            _parse_textgrid(path, text, annotation, problems)
+            return
+        if (entries := _chime_entries(text)) is not None:
+            _parse_chime(path, entries, annotation, problems)
+            return
+    for transcript in transcripts_in(path, problems):
+        pieces = [piece for one in transcript.segments for piece in one.words or (one,)]
+        spans = [(one.start, one.end) for one in pieces if isfinite(one.start)]
+        spoken = (SpokenInterval(start, end) for start, end in spans if end > start)
+        annotation.add(transcript.recording, *spoken)
 
 
 def _is_whisper_table(path: Path) -> bool:
     """Return whether a file has the columns that whisper writes, with times in milliseconds."""
     text = text_of(path, [])
     return text is not None and normalise_lines(text).lstrip().startswith(TSV_HEADER)
-
-
-def _from_transcripts(transcripts: Sequence[TimedTranscript]) -> SpeechAnnotation:
-    """Return the words of transcripts as speech, or segments that have no word times."""
-    annotation = SpeechAnnotation()
-    for transcript in transcripts:
-        own = annotation.recordings.setdefault(transcript.recording, [])
-        for segment in transcript.segments:
-            for piece in segment.words or (segment,):
-                if isfinite(piece.start) and piece.end > piece.start:
-                    own.append(SpokenInterval(piece.start, piece.end))
-    return annotation
 
 
 # --- Readers of each format ----------------------------------------------------------------------
@@ -215,8 +201,9 @@ def _chime_entries(text: str) -> list[dict[str, Any]] | None:
     return document if is_chime else None
 
 
-def _parse_chime(path: Path, entries: Sequence[Any], problems: list[Problem]) -> SpeechAnnotation:
-    annotation = SpeechAnnotation()
+def _parse_chime(
+    path: Path, entries: Sequence[Any], annotation: SpeechAnnotation, problems: list[Problem]
+) -> None:
     for number, entry in enumerate(entries):
         fields = entry if isinstance(entry, dict) else {}
         starts, ends = (_channel_times(fields.get(key)) for key in ("start_time", "end_time"))
@@ -225,15 +212,14 @@ def _parse_chime(path: Path, entries: Sequence[Any], problems: list[Problem]) ->
         wrong = "" if isinstance(session, str) and session else "has no session_id"
         wrong = wrong or next(filter(None, (_check_interval(*one) for one in times.values())), "")
         wrong = wrong or _check_interval(*times.get(CHIME_CLOCK, (None, None)))
-        if not wrong:
-            other = [(key, str(fields[key])) for key in ("location",) if fields.get(key)]
-            speaker = str(fields.get("speaker", ""))
-            spoken = SpokenInterval(*times.pop(CHIME_CLOCK), speaker, tuple(other))
-            utterance = ChannelUtterance(spoken, times)
-            annotation.sessions.setdefault(str(session), []).append(utterance)
         if wrong:
             problems.append(Problem(str(path), 0, f"[{number}]", wrong))
-    return annotation
+            continue
+        other = (("location", str(fields["location"])),) if fields.get("location") else ()
+        speaker = normalize("NFC", str(fields.get("speaker", "")))
+        spoken = SpokenInterval(*times.pop(CHIME_CLOCK), speaker, other)
+        heard = annotation.sessions.setdefault(normalize("NFC", str(session)), [])
+        heard.append(ChannelUtterance(spoken, times))
 
 
 def _channel_times(value: Any) -> dict[str, float]:
@@ -246,8 +232,9 @@ def _channel_times(value: Any) -> dict[str, float]:
     return found
 
 
-def _parse_rttm(path: Path, text: str, problems: list[Problem]) -> SpeechAnnotation:
-    annotation = SpeechAnnotation()
+def _parse_rttm(
+    path: Path, text: str, annotation: SpeechAnnotation, problems: list[Problem]
+) -> None:
     for number, line in enumerate(text.split("\n"), 1):
         parts = line.split()
         if not parts or parts[0] != "SPEAKER":  # comments and other types
@@ -260,20 +247,20 @@ def _parse_rttm(path: Path, text: str, problems: list[Problem]) -> SpeechAnnotat
             remedy = "write: SPEAKER recording channel start duration <NA> <NA> name <NA>"
             problems.append(Problem(str(path), number, "", wrong, remedy))
         elif start is not None and end is not None and start < end:
-            speaker = "" if parts[7] == "<NA>" else parts[7]
-            spoken = SpokenInterval(start, end, speaker)
-            annotation.recordings.setdefault(parts[1], []).append(spoken)
-    return annotation
+            speaker = "" if parts[7] == "<NA>" else normalize("NFC", parts[7])
+            annotation.add(parts[1], SpokenInterval(start, end, speaker))
 
 
-def _parse_textgrid(path: Path, text: str, problems: list[Problem]) -> SpeechAnnotation:
+def _parse_textgrid(
+    path: Path, text: str, annotation: SpeechAnnotation, problems: list[Problem]
+) -> None:
     """Parse tiers of words, else of sentences, else all tiers, which are named after speakers."""
     tiers, _, flaws = read_textgrid(text)
     problems += [flaw.problem(path) for flaw in flaws]
     others = [tier for tier in tiers if tier.kind not in PHONE_TIERS]
     words = [tier for tier in tiers if tier.kind in WORD_TIERS]
     chosen = words or [tier for tier in tiers if tier.kind in SENTENCE_TIERS] or others
-    intervals = Intervals()
+    annotation.add(path.stem)
     for tier in chosen:
         speaker, divider, _ = tier.name.rpartition(" - ")
         if not divider and tier.kind not in (*WORD_TIERS, *SENTENCE_TIERS):
@@ -281,14 +268,14 @@ def _parse_textgrid(path: Path, text: str, problems: list[Problem]) -> SpeechAnn
         for part in tier.parts:
             is_silence = part.text.lower() in SILENCES or is_filler(part.text)
             if part.text and not is_silence and part.end > part.start:
-                intervals.append(SpokenInterval(part.start, part.end, speaker))
-    return SpeechAnnotation({path.stem: intervals})
+                spoken = SpokenInterval(part.start, part.end, normalize("NFC", speaker))
+                annotation.add(path.stem, spoken)
 
 
 TIME_COLUMNS = ("start", "end")
 
 
-def _read_table(path: Path, problems: list[Problem]) -> SpeechAnnotation:
+def _read_table(path: Path, annotation: SpeechAnnotation, problems: list[Problem]) -> None:
     """Read the columns start and end; without the column recording, the file has its name."""
     table = read_row_table(path, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
     problems += table.problems
@@ -298,8 +285,7 @@ def _read_table(path: Path, problems: list[Problem]) -> SpeechAnnotation:
         remedy = "write the columns recording, start and end, with times in seconds"
         remedy = delimiter_remedy(columns) or remedy
         problems.append(Problem(str(path), 1, "", message, remedy))
-        return SpeechAnnotation()
-    annotation = SpeechAnnotation()
+        return
     for line, row in table.rows:
         start, end = (parse_time(row.get(name)) for name in TIME_COLUMNS)
         if wrong := _check_interval(start, end):
@@ -308,9 +294,8 @@ def _read_table(path: Path, problems: list[Problem]) -> SpeechAnnotation:
             known = {"recording", "speaker", *TIME_COLUMNS}
             other = tuple((key, row[key] or "") for key in columns if key not in known)
             name = row["recording"] or "" if "recording" in columns else path.stem
-            spoken = SpokenInterval(start, end, row.get("speaker") or "", other)
-            annotation.recordings.setdefault(name, []).append(spoken)
-    return annotation
+            speaker = normalize("NFC", row.get("speaker") or "")
+            annotation.add(name, SpokenInterval(start, end, speaker, other))
 
 
 # --- Tables of covariates ------------------------------------------------------------------------
@@ -358,8 +343,8 @@ def read_covariates(path: Path, key: str, problems: list[Problem]) -> dict[str, 
     return rows
 
 
-def find_row(rows: Mapping[str, dict[str, str]], names: Sequence[str]) -> dict[str, str] | None:
-    """Return the row of a recording under any of its names."""
+def find_row(rows: Mapping[str, T], names: Sequence[str]) -> T | None:
+    """Return what belongs to a recording under any of its names."""
     return next((rows[name] for name in names if name in rows), None)
 
 

@@ -80,21 +80,17 @@ class ClipReader:
         if self._seeks:
             self._decoder.seek(start)
         else:
-            self._skip_to(start)
+            most = round(SKIP_SECONDS * self.facts.rate)
+            while left := max(0, start - self._frame):
+                if not len(part := self._decoder.read(min(most, left))):
+                    break
+                self._frame += len(part)
         parts, count = list[Values](), 0
         while count < frames and len(part := self._decoder.read(frames - count)):
             parts.append(part)
             count += len(part)
         self._frame = start + count
         return np.concatenate(parts) if parts else np.zeros((0, self.facts.channels), np.float32)
-
-    def _skip_to(self, start: int) -> None:
-        while self._frame < start:
-            size = min(round(SKIP_SECONDS * self.facts.rate), start - self._frame)
-            part = self._decoder.read(size)
-            if not len(part):
-                return
-            self._frame += len(part)
 
     def close(self) -> None:
         """Close the file."""

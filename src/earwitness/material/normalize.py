@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -150,14 +151,11 @@ class NormalizedMaterial:
         peak = f"true peak at most {settings.peak:g} dBTP"
         lines = [f"{counts} at {settings.target:g} {unit}, {peak}"]
         reduced = {file.item: file.back_off for file in self.files if file.back_off}
+        count = "0"
         if reduced:
-            item = max(reduced, key=lambda item: reduced[item])
-            lines.append(
-                f"clips reduced by the true-peak limit: {len(reduced):,} of {len(clips):,},"
-                f" by up to {reduced[item]:.2f} dB ({item})"
-            )
-        else:
-            lines.append("clips reduced by the true-peak limit: 0")
+            item, most = max(reduced.items(), key=itemgetter(1))
+            count = f"{len(reduced):,} of {len(clips):,}, by up to {most:.2f} dB ({item})"
+        lines.append(f"clips reduced by the true-peak limit: {count}")
         for note, label in NOTE_LABELS.items():
             lines.append(f"{label}: {sum(note in file.note for file in self.files):,}")
         return lines
@@ -199,18 +197,19 @@ def _mixed_formats(
     clip: ClipConditions, facts: Sequence[Facts], settings: LevelSettings
 ) -> list[Problem]:
     """Return problems of files that differ from the first one of their clip."""
-    problems = []
+    problems, first = [], facts[0]
+    other = f"but {clip.files[0].system or 'another file'} has"
     for file, own in zip(clip.files[1:], facts[1:], strict=True):
-        other = f"{clip.files[0].system} has" if clip.files[0].system else "another file has"
-        if own.channels != facts[0].channels and settings.channels == "keep":
-            message = f"{own.channels} channels, but {other} {facts[0].channels}"
-            problems.append(_problem(file, clip, message, "set --channels mono or stereo"))
-        if own.rate != facts[0].rate and settings.rate is None:
-            message = f"{own.rate:,} Hz, but {other} {facts[0].rate:,} Hz"
-            problems.append(_problem(file, clip, message, "set --rate"))
-        if abs(own.seconds - facts[0].seconds) > settings.tolerance:
-            message = f"{own.seconds:.3f} s, but {other} {facts[0].seconds:.3f} s"
-            problems.append(_problem(file, clip, message, LENGTH_REMEDY))
+        faults = []
+        if own.channels != first.channels and settings.channels == "keep":
+            message = f"{own.channels} channels, {other} {first.channels}"
+            faults.append((message, "set --channels mono or stereo"))
+        if own.rate != first.rate and settings.rate is None:
+            faults.append((f"{own.rate:,} Hz, {other} {first.rate:,} Hz", "set --rate"))
+        if abs(own.seconds - first.seconds) > settings.tolerance:
+            message = f"{own.seconds:.3f} s, {other} {first.seconds:.3f} s"
+            faults.append((message, LENGTH_REMEDY))
+        problems += [_problem(file, clip, *fault) for fault in faults]
     return problems
 
 
@@ -349,7 +348,6 @@ LONG_SIZE = 2**32 - 1  # in a WAV header: the size is in the ds64 chunk
 class _ClipResult(NamedTuple):
     """Rows of a clip, or its problems."""
 
-    item: str
     rows: tuple[NormalizedFile, ...] = ()
     problems: tuple[Problem, ...] = ()
 
@@ -365,11 +363,8 @@ def normalize_clip(clip: ClipConditions, settings: LevelSettings, folder: Path) 
         back_off = _find_back_off(peaks, gains, settings.peak)
         rows = []
         for number, file in enumerate(clip.files):
-            notes = _file_notes(file, meters[number], frames[number])
-            if np.isnan(levels[number]):
-                notes.insert(0, SILENT_NOTE)
-            if meters[number].clipped:
-                notes.append(f"{CLIPPED_NOTE}: {meters[number].clipped:,} ×")
+            notes = [SILENT_NOTE] * bool(np.isnan(levels[number]))
+            notes += _file_notes(file, meters[number], frames[number])
             if back_off:
                 notes.append(f"reduced by {back_off:.2f} dB with all conditions of the clip")
             gain = round(gains[number] - back_off, GAIN_DECIMALS)
@@ -400,8 +395,8 @@ def normalize_clip(clip: ClipConditions, settings: LevelSettings, folder: Path) 
         message = str(error)
         named = [file for file in clip.files if message.startswith(f"{file.path}: ")]
         problem = _problem((named or clip.files)[0], clip, message)
-        return _ClipResult(clip.item, problems=(problem,))
-    return _ClipResult(clip.item, tuple(rows))
+        return _ClipResult(problems=(problem,))
+    return _ClipResult(tuple(rows))
 
 
 def _find_back_off(peaks: Sequence[float], gains: Sequence[float], limit: float) -> float:
@@ -426,6 +421,8 @@ def _file_notes(file: ConditionFile, meter: _LevelMeter, frames: int) -> list[st
     if meter.frames != frames:
         verb = "padded" if meter.frames > frames else "trimmed"
         notes.append(f"{verb} by {abs(meter.frames - frames) / meter.rate:.4f} s")
+    if meter.clipped:
+        notes.append(f"{CLIPPED_NOTE}: {meter.clipped:,} ×")
     return notes
 
 
@@ -462,14 +459,14 @@ def _wav_start(form: Form, frames: int) -> bytes:
     The file has no other chunk, so equal samples give equal files.
     """
     size = frames * form.channels * form.bits // 8
-    head = b"fmt " + struct.pack("<I", len(form.header)) + form.header
+    head = struct.pack("<4sI", b"fmt ", len(form.header)) + form.header
     total = 4 + len(head) + 8 + size + size % 2
-    if total < LONG_SIZE:
-        start = b"RIFF" + struct.pack("<I", total) + b"WAVE"
-        return start + head + b"data" + struct.pack("<I", size)
-    sizes = struct.pack("<4sIQQQI", b"ds64", 28, total + 36, size, frames, 0)
-    start = b"RF64" + struct.pack("<I", LONG_SIZE) + b"WAVE" + sizes
-    return start + head + b"data" + struct.pack("<I", LONG_SIZE)
+    name, long_sizes = b"RIFF", b""
+    if total >= LONG_SIZE:
+        long_sizes = struct.pack("<4sIQQQI", b"ds64", 28, total + 36, size, frames, 0)
+        name, total, size = b"RF64", LONG_SIZE, LONG_SIZE
+    start = struct.pack("<4sI4s", name, total, b"WAVE")
+    return start + long_sizes + head + struct.pack("<4sI", b"data", size)
 
 
 def _quantize(samples: Samples, bits: BitDepth) -> tuple[bytes, NDArray[Any]]:
@@ -479,9 +476,8 @@ def _quantize(samples: Samples, bits: BitDepth) -> tuple[bytes, NDArray[Any]]:
         return floats.tobytes(), floats
     steps = 2.0 ** (bits - 1)
     whole = np.clip(np.rint(samples * steps), -steps, steps - 1)
-    size = bits // 8
-    stored = whole.astype("<i4").view(np.uint8).reshape(-1, 4)[:, :size]
-    return (whole.astype("<i2") if bits == 16 else stored).tobytes(), whole / steps
+    stored = whole.astype("<i4").view(np.uint8).reshape(-1, 4)[:, : bits // 8]
+    return stored.tobytes(), whole / steps
 
 
 # --- Function audio_normalize --------------------------------------------------------------------

@@ -38,7 +38,7 @@ from earwitness.audio.files import Sound, sound_subtype, write_sound
 from earwitness.audio.loudness import measure_speech_level
 from earwitness.audio.read import read_mono, read_sound
 from earwitness.audio.signal import PEAK_LIMIT_DB, can_pass, resample
-from earwitness.core import Progress, StrPath, no_progress
+from earwitness.core import Progress, StrPath, group_values, no_progress
 from earwitness.engines.local import choose_map
 from earwitness.errors import (
     EarwitnessError,
@@ -174,7 +174,9 @@ def audio_conditions(
     found = _name_clips(clips, kind, Path(output))
     map_ = choose_map(jobs)
     inspected, recorded = _inspect_clips(found, settings, map_)
-    settings = settings._replace(spectrum=_mean_of(inspected), recorded=recorded)
+    spectra = [clip.spectrum for clip in inspected if clip.spectrum is not None]
+    spectrum = np.mean(spectra, axis=0) if spectra else settings.spectrum
+    settings = settings._replace(spectrum=spectrum, recorded=recorded)
     work = partial(_write_conditions, settings=settings)
     files, notes = list[ReferenceConditionFile](), _clip_notes(inspected)
     with folder as place:
@@ -195,29 +197,21 @@ def audio_conditions(
 def _conditions_csv(files: Sequence[ReferenceConditionFile]) -> str:
     """Return the table of files, without columns that do not apply."""
     rows = [asdict(file) for file in files]
-    if not rows[0]["file"].startswith(f"{P835_FOLDER}/"):
-        rows = [{"clip" if key == "talker" else key: row[key] for key in row} for row in rows]
-    unused = [name for name in rows[0] if all(row[name] is None for row in rows)]
+    names = {name: name for name in rows[0] if any(row[name] is not None for row in rows)}
+    if not files[0].file.startswith(f"{P835_FOLDER}/"):
+        names["talker"] = "clip"
     return records_csv(
-        [{name: _shown(value) for name, value in row.items() if name not in unused} for row in rows]
+        [{title: _shown(row[name]) for name, title in names.items()} for row in rows]
     )
 
 
 def conditions_report(made: ReferenceConditions) -> Report:
     """Return the report on reference conditions: nominal values and ranges of measured ones."""
+    measured = ("snr_a_measured", "q_measured", "si_sdr")
     rows = []
-    for name in dict.fromkeys(file.condition for file in made.files):
-        own = [file for file in made.files if file.condition == name]
-        rows.append(
-            (
-                name,
-                _describe_condition(own[0]),
-                str(len(own)),
-                _range_text([file.snr_a_measured for file in own]),
-                _range_text([file.q_measured for file in own]),
-                _range_text([file.si_sdr for file in own]),
-            )
-        )
+    for name, own in group_values((file.condition, file) for file in made.files).items():
+        ranges = (_range_text([getattr(file, value) for file in own]) for value in measured)
+        rows.append((name, _describe_condition(own[0]), str(len(own)), *ranges))
     header = ("condition", "content", "files", "SNR(A) (dB)", "Q (dB)", "SI-SDR (dB)")
     table = Table("reference conditions, as measured in the files", header, tuple(rows), names=2)
     table = table.columns([n for n in range(len(header)) if any(row[n] for row in rows)])
@@ -346,14 +340,17 @@ def _name_clips(
             for clip in named
             if not clip.name or {*clip.name} & FORBIDDEN_CHARACTERS
         ]
-        problems += _missing_files(clip.path for clip in named if not clip.path.is_file())
+        missing = [clip.path for clip in named if not clip.path.is_file()]
     else:
         paths = [Path(path) for path in clips]
         check_outside(output, paths)
-        problems += _missing_files(path for path in paths if not path.exists())
+        missing = [path for path in paths if not path.exists()]
         for path in paths:
-            files = sound_files([path])[0] if path.exists() else ()
-            named += [_Clip(_relative_name(file, path, kind), file) for file in files]
+            for file in sound_files([path])[0] if path not in missing else ():
+                is_inside = path.is_dir() and kind != "p835"
+                inner = file.relative_to(path) if is_inside else Path(file.name)
+                named.append(_Clip(inner.with_suffix("").as_posix(), file))
+    problems += [file_problem(path, "file does not exist") for path in missing]
     counts = Counter(clip.name.casefold() for clip in named)
     problems += [
         file_problem(clip.path, f'the name "{clip.name}" is used twice', "rename a file")
@@ -364,16 +361,6 @@ def _name_clips(
     if not named:
         raise UsageError("no audio files found — give audio files, or folders that contain them")
     return named
-
-
-def _missing_files(paths: Iterable[Path]) -> list[Problem]:
-    return [file_problem(path, "file does not exist") for path in paths]
-
-
-def _relative_name(file: Path, path: Path, kind: str) -> str:
-    """Return the name of a clip: the stem, and for MUSHRA and MNRU its folders."""
-    inner = file.relative_to(path) if path.is_dir() and kind != "p835" else Path(file.name)
-    return inner.with_suffix("").as_posix()
 
 
 def _inspect_clips(
@@ -470,12 +457,6 @@ def _read_noise(path: Path, rate: int) -> NDArray[np.float32]:
 
 def _is_silent(samples: NDArray[Any]) -> bool:
     return bool(np.mean(samples.astype(np.float64) ** 2) < 10 ** (SILENCE_POWER_DB / 10))
-
-
-def _mean_of(clips: Sequence[_Clip]) -> Floats:
-    """Return the mean long-term spectrum of all clips; empty if they have none."""
-    spectra = [clip.spectrum for clip in clips if clip.spectrum is not None]
-    return np.mean(spectra, axis=0) if spectra else np.zeros(0)
 
 
 def _clip_notes(clips: Sequence[_Clip]) -> list[str]:
@@ -585,7 +566,7 @@ def _write_version(
     """Write a file, and measure it as it is stored."""
     speech, path = gain * version.speech, folder / version.file
     sound = Sound(speech + gain * version.noise, clip.rate, clip.kept_subtype)
-    stored = _write_and_read(path, sound)
+    stored, peak, digest = _write_and_read(path, sound)
     noise = stored[:, 0] - speech
     noisy, modulated = version.snr_a is not None, version.q is not None
     powers = float(np.mean(speech**2)), float(np.mean(noise**2))
@@ -600,8 +581,8 @@ def _write_version(
         version.q,
         10 * np.log10(powers[0] / powers[1]) if modulated else None,
         gain_db=20 * np.log10(gain),
-        peak_db=_peak_db(stored),
-        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        peak_db=peak,
+        sha256=digest,
     )
 
 
@@ -610,23 +591,17 @@ def _write_anchor(clip: _Clip, name: str, folder: Path) -> ReferenceConditionFil
     file = f"{name}/{clip.name}.wav"
     sound = read_sound(clip.path)._replace(subtype=clip.kept_subtype)
     sound = make_anchor(sound, ANCHOR_CUTOFFS_HZ[name])
-    stored = _write_and_read(folder / file, sound)
-    digest = hashlib.sha256((folder / file).read_bytes()).hexdigest()
+    _, peak, digest = _write_and_read(folder / file, sound)
+    cutoff = ANCHOR_CUTOFFS_HZ[name]
     return ReferenceConditionFile(
-        file,
-        name,
-        clip.name,
-        cutoff_hz=ANCHOR_CUTOFFS_HZ[name],
-        peak_db=_peak_db(stored),
-        sha256=digest,
+        file, name, clip.name, cutoff_hz=cutoff, peak_db=peak, sha256=digest
     )
 
 
-def _write_and_read(path: Path, sound: Sound) -> Floats:
+def _write_and_read(path: Path, sound: Sound) -> tuple[Floats, float, str]:
+    """Write a file; return its samples, their peak in dB, and the hash of the file."""
     write_sound(path, sound)
-    return np.asarray(read_sound(path).samples)
-
-
-def _peak_db(samples: Floats) -> float:
+    samples = read_sound(path).samples
     peak = float(np.abs(samples).max(initial=0.0))
-    return float(20 * np.log10(peak)) if peak else -np.inf
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return samples, float(20 * np.log10(peak)) if peak else -np.inf, digest
