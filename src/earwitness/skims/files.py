@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from earwitness.audio.encode import EncodedSound, encode
+from earwitness.audio.encode import encode
 from earwitness.audio.signal import apply_gain, render
 from earwitness.io.atomic import write_files
 from earwitness.recordings.types import Recording
@@ -76,18 +76,33 @@ def write_skim(
     """
     samples = render_skim(result.recording, result.skim)
     sound = encode(samples, result.recording.rate, path.suffix, options.bits)
-    own_spectrogram = make_sound_spectrogram(samples, result.recording.rate)
-    view = _make_view(result, plane, spectrogram, own_spectrogram, sound)
-    places = name_skim_files(path, options)
-    contents: dict[str, Callable[[], bytes]] = {"sound": lambda: sound.content}
-    for name, (_, draw) in DRAWINGS.items():
-        contents[name] = lambda draw=draw: draw(view).encode()  # type: ignore[misc]
-    for name, (_, write) in PICK_LISTS.items():
-        contents[name] = lambda write=write: write(result.recording, result.skim).encode()  # type: ignore[misc]
-    fields = _result_fields(result, (*result.notes, *sound.notes))
-    contents["json"] = lambda: picks_json(result.recording, result.skim, fields).encode()
-    write_files({place: contents[name]() for name, place in places.items()})
-    return SkimFiles(tuple(places.values()), sound.notes)
+    notes = (*result.notes, *sound.notes)
+    view = SkimView(
+        result.recording,
+        result.skim,
+        spectrogram,
+        sound.content,
+        sound.mime,
+        tuple(
+            SkimMeasure(name, result.measures[key], doc)
+            for key, (name, doc) in MEASURE_DOCS.items()
+        ),
+        plane,
+        (result.method, point_name(result)),
+        (*notes, result.signature),
+        make_sound_spectrogram(samples, result.recording.rate),
+    )
+    contents = {path: sound.content}
+    for name, place in name_skim_files(path, options).items():
+        if name in DRAWINGS:
+            contents[place] = DRAWINGS[name][1](view).encode()
+        elif name == "json":
+            fields = _result_fields(result, notes)
+            contents[place] = picks_json(result.recording, result.skim, fields).encode()
+        elif name in PICK_LISTS:
+            contents[place] = PICK_LISTS[name][1](result.recording, result.skim).encode()
+    write_files(contents)
+    return SkimFiles(tuple(contents), sound.notes)
 
 
 def is_made(path: Path, result: SkimResult, options: SkimOptions) -> bool:
@@ -113,30 +128,6 @@ def _result_fields(result: SkimResult, notes: Sequence[str]) -> dict[str, Any]:
         },
         "notes": list(notes),
     }
-
-
-def _make_view(
-    result: SkimResult,
-    plane: Plane,
-    spectrogram: Spectrogram,
-    own_spectrogram: Spectrogram,
-    sound: EncodedSound,
-) -> SkimView:
-    measures = tuple(
-        SkimMeasure(name, result.measures[key], doc) for key, (name, doc) in MEASURE_DOCS.items()
-    )
-    return SkimView(
-        result.recording,
-        result.skim,
-        spectrogram,
-        sound.content,
-        sound.mime,
-        measures,
-        plane,
-        (result.method, point_name(result)),
-        (*result.notes, *sound.notes, result.signature),
-        own_spectrogram,
-    )
 
 
 # --- Lines for scoring, and the report -----------------------------------------------------------

@@ -29,9 +29,9 @@ from earwitness.models.frames import (
 )
 from earwitness.recordings.cut import cut
 from earwitness.recordings.types import Recording
-from earwitness.skims.day import Bools, Day, Ints, hear_picks
-from earwitness.skims.measures import DayMeasures, calibration_sd, calibration_tc
-from earwitness.skims.methods import Picker
+from earwitness.skims.day import Bools, Day, hear_picks
+from earwitness.skims.measures import DayMeasures
+from earwitness.skims.methods import BASELINES, CALIBRATIONS, Picker
 from earwitness.skims.methods.pareto import SkimArchive, make_archive
 from earwitness.skims.methods.plan import SkimPlan
 from earwitness.skims.options import MANUAL_METHOD, SkimOptions
@@ -46,7 +46,7 @@ from earwitness.speech.vad import (
     find_detector,
     speech_class_scores,
 )
-from earwitness.stats.significance import column_moments, mean_interval
+from earwitness.stats.significance import build_estimates, column_moments, mean_interval
 from earwitness.version import __version__
 
 # --- Blocks with speech --------------------------------------------------------------------------
@@ -146,11 +146,9 @@ def _archive_key(day: Day, plan: SkimPlan) -> str:
 
 BASELINE_DRAWS = 20  # random draws per baseline
 MEASURES = ("tc", "sd", "coverage")
-BASELINES = ("downsampling", "random")
 MAX_PICK_CLASSES = 3  # named classes of a pick
 MIN_CLASS_SCORE = 0.1  # lower scores name nothing
 MIN_RELATIVE_SCORE = 0.5  # further classes of a pick have at least this share of the highest score
-CALIBRATIONS = {"calibration of tc": calibration_tc, "calibration of sd": calibration_sd}
 
 
 @dataclass(frozen=True)
@@ -170,10 +168,20 @@ class SkimMaker:
 
     def make_skim(self, method: str, z: float | None) -> SkimResult:
         """Return one skim."""
-        picks, terms, notes = (
-            self._read_picks() if method == MANUAL_METHOD else self._pick_blocks(method, z)
-        )
-        picks = self._name_classes(picks)
+        terms: dict[str, float] = {}
+        notes: tuple[str, ...] = ()
+        if method == MANUAL_METHOD:
+            assert self.options.times is not None
+            plain = read_times(self.options.times, self.recording, block=self.options.plan.block)
+        else:
+            selection = self._picker.pick(method, 0.5 if z is None else z)
+            terms = {"tc_term": selection.tc_term, "sd_term": selection.sd_term}
+            notes = selection.notes
+            plain = tuple(
+                Pick(float(self._day.starts[row]), self._day.seconds, why=why)
+                for row, why in zip(selection.rows, selection.why, strict=True)
+            )
+        picks = self._name_classes(tuple(self._reverse_speech(pick) for pick in plain))
         if self.options.match_levels:
             picks = self._match_levels(picks)
         by = self.spoken.signature if self.spoken else ""
@@ -200,10 +208,10 @@ class SkimMaker:
 
         They have as many picks as the skims that they are compared with.
         """
-        drawn = {name: self._estimate_baseline(name, picks) for name in BASELINES}
-        calibrated = {name: find(self._day, picks) for name, find in CALIBRATIONS.items()}
-        return drawn | {
-            name: _estimate_means([self._measure_rows(rows)]) for name, rows in calibrated.items()
+        draws = dict.fromkeys(BASELINES, BASELINE_DRAWS) | dict.fromkeys(CALIBRATIONS, 1)
+        return {
+            name.replace("_", " of "): self._estimate_baseline(name, picks, count)
+            for name, count in draws.items()
         }
 
     @cached_property
@@ -231,22 +239,6 @@ class SkimMaker:
             return Picker(self._day, self.options.plan)
         return Picker(self._day, self.options.plan, partial(load_archive, cache=self.cache))
 
-    def _read_picks(self) -> tuple[tuple[Pick, ...], dict[str, float], tuple[str, ...]]:
-        assert self.options.times is not None
-        picks = read_times(self.options.times, self.recording, block=self.options.plan.block)
-        return tuple(self._reverse_speech(pick) for pick in picks), {}, ()
-
-    def _pick_blocks(
-        self, method: str, z: float | None
-    ) -> tuple[tuple[Pick, ...], dict[str, float], tuple[str, ...]]:
-        selection = self._picker.pick(method, 0.5 if z is None else z)
-        picks = [
-            Pick(float(self._day.starts[row]), self._day.seconds, why=why)
-            for row, why in zip(selection.rows, selection.why, strict=True)
-        ]
-        terms = {"tc_term": selection.tc_term, "sd_term": selection.sd_term}
-        return tuple(self._reverse_speech(pick) for pick in picks), terms, selection.notes
-
     def _reverse_speech(self, pick: Pick) -> Pick:
         """Return the pick, reversed if it contains speech and speech is to be reversed."""
         if self.spoken is None or self.options.speech != "reverse":
@@ -273,16 +265,21 @@ class SkimMaker:
             replace(pick, gain=round(gain, 2)) for pick, gain in zip(picks, gains, strict=True)
         )
 
-    def _estimate_baseline(self, name: str, picks: int) -> dict[str, Estimate]:
-        rows = []
-        for seed in range(BASELINE_DRAWS):
+    def _estimate_baseline(
+        self, name: str, picks: int, draws: int, level: float = 0.95
+    ) -> dict[str, Estimate]:
+        """Return means over draws, with t intervals."""
+        table = []
+        for seed in range(draws):
             plan = replace(self.options.plan, picks=picks, seed=self.options.plan.seed + seed)
-            rows.append(self._measure_rows(Picker(self._day, plan).baseline(name)))
-        return _estimate_means(rows)
-
-    def _measure_rows(self, rows: Ints) -> dict[str, float]:
-        starts = self._day.starts[rows].tolist()
-        return self.measure_picks(tuple(Pick(start, self._day.seconds) for start in starts))
+            starts = self._day.starts[Picker(self._day, plan).baseline(name)].tolist()
+            picked = tuple(Pick(start, self._day.seconds) for start in starts)
+            table.append([*self.measure_picks(picked).values()])
+        moments = column_moments(np.array(table))
+        ends = mean_interval(moments, level)
+        undefined = draws - moments.n
+        estimates = build_estimates(moments.mean, ends, level, moments.n, undefined, "t")
+        return dict(zip(MEASURES, estimates, strict=True))
 
 
 def find_top_classes(scores: NDArray[np.float64], names: Sequence[str]) -> tuple[SoundClass, ...]:
@@ -301,24 +298,6 @@ def cut_pick(recording: Recording, pick: Pick) -> NDArray[np.float32]:
     """Return the samples of a pick; samples that are not numbers become silence."""
     samples = cut(recording, pick.start, pick.seconds)
     return np.asarray(np.nan_to_num(samples, copy=False, posinf=0, neginf=0), np.float32)
-
-
-def _estimate_means(rows: list[dict[str, float]], level: float = 0.95) -> dict[str, Estimate]:
-    """Return means over draws, with t intervals."""
-    moments = column_moments(np.array([[row[name] for name in MEASURES] for row in rows]))
-    low, high = mean_interval(moments, level)
-    return {
-        name: Estimate(
-            float(moments.mean[i]),
-            float(low[i]),
-            float(high[i]),
-            level,
-            int(moments.n[i]),
-            len(rows) - int(moments.n[i]),
-            "t",
-        )
-        for i, name in enumerate(MEASURES)
-    }
 
 
 def tradeoff_curves(skims: tuple[SkimResult, ...]) -> Iterator[TradeoffCurve]:

@@ -167,11 +167,9 @@ class SkimOptions:
         """Methods, each with every z if the method uses z."""
         zs = tuple(dict.fromkeys(self.zs))
         return tuple(
-            pair
+            (method, z)
             for method in self.methods
-            for pair in (
-                [(method, z) for z in zs] if method in METHODS_WITH_Z else [(method, None)]
-            )
+            for z in (zs if method in METHODS_WITH_Z else (None,))
         )
 
     def signature(self, embedder: str, spoken: str, method: str, z: float | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,9 +20,9 @@ from earwitness.io.source import RecordSource, is_present
 from earwitness.io.tables import read_table
 from earwitness.metric import CaseList, Metric
 from earwitness.recordings.types import Recording
-from earwitness.skims.day import Day, Ints
-from earwitness.skims.measures import calibration_sd, calibration_tc, has_uniform_blocks
-from earwitness.skims.methods import pick
+from earwitness.skims.day import Day
+from earwitness.skims.measures import has_uniform_blocks
+from earwitness.skims.methods import BASELINES, CALIBRATIONS, Picker
 from earwitness.skims.methods.plan import SkimPlan
 from earwitness.skims.metrics import (
     MarkedRecording,
@@ -96,40 +96,37 @@ def _locate_batch(
 ) -> Iterable[ParsedSkimOrFaults]:
     from earwitness.skims.locate import locate_skims
 
+    parsed: dict[Path, ParsedSkimOrFaults] = {}
+    sounds: dict[Path, Floats] = {}
     try:
         recording = resolve(reference) if reference.hour_gap else reference.recording
-        sounds_or_faults = [_read_sound(path, recording) for path in paths]
-        sounds = [sound for sound in sounds_or_faults if not isinstance(sound, list)]
-        located = iter(
-            locate_skims(sounds, recording, block=block, progress=progress) if sounds else []
-        )
+        for path in paths:
+            try:
+                sounds[path] = _read_sound(path, recording.rate)
+            except (EarwitnessError, OSError) as error:
+                parsed[path] = [Fault("output.audio", str(error))]
+        if sounds:
+            located = locate_skims([*sounds.values()], recording, block=block, progress=progress)
+            for (path, sound), skim in zip(sounds.items(), located, strict=True):
+                parsed[path] = _judge_located(path, len(sound) / recording.rate, skim)
     except (EarwitnessError, OSError) as error:
         return [[Fault("output.audio", str(error))] for _ in paths]
-    return [
-        sound
-        if isinstance(sound, list)
-        else _judge_located(path, len(sound) / recording.rate, next(located))
-        for path, sound in zip(paths, sounds_or_faults, strict=True)
-    ]
+    return [parsed[path] for path in paths]
 
 
-def _read_sound(path: Path, recording: Recording) -> Floats | list[Fault]:
+def _read_sound(path: Path, rate: int) -> Floats:
     from earwitness.audio.read import read_mono
     from earwitness.audio.signal import resample
     from earwitness.skims.locate import MIN_SKIM_SECONDS
 
     if not is_present(path):
-        return [Fault("output.audio", f"{path}: does not exist")]
-    try:
-        sound = read_mono(path)
-    except (EarwitnessError, OSError) as error:
-        return [Fault("output.audio", str(error))]
-    if not np.isfinite(sound.samples).all():
-        return [Fault("output.audio", f"{path}: has samples that are not numbers")]
-    if len(sound.samples) < MIN_SKIM_SECONDS * sound.rate:
-        seconds = len(sound.samples) / sound.rate
-        return [Fault("output.audio", f"{path}: too short to locate ({seconds:.1f} s)")]
-    return np.asarray(resample(sound.samples, sound.rate, recording.rate))
+        raise UsageError(f"{path}: does not exist")
+    samples, own_rate = read_mono(path)
+    if not np.isfinite(samples).all():
+        raise UsageError(f"{path}: has samples that are not numbers")
+    if len(samples) < MIN_SKIM_SECONDS * own_rate:
+        raise UsageError(f"{path}: too short to locate ({len(samples) / own_rate:.1f} s)")
+    return np.asarray(resample(samples, own_rate, rate))
 
 
 def _judge_located(path: Path, seconds: float, located: LocatedSkim) -> ParsedSkimOrFaults:
@@ -464,13 +461,6 @@ def _format_setting(value: Any) -> str:
 
 
 OWN_BLOCKS_REMARK = "precomputed blocks"
-BaselinePicker = Callable[[Day, SkimPlan], Ints | tuple[int, ...]]
-BASELINES: Mapping[str, BaselinePicker] = {
-    "downsampling": lambda day, plan: pick(day, plan, "downsampling").rows,
-    "random": lambda day, plan: pick(day, plan, "random").rows,
-    "calibration_tc": lambda day, plan: calibration_tc(day, plan.picks),
-    "calibration_sd": lambda day, plan: calibration_sd(day, plan.picks),
-}
 
 
 @dataclass(frozen=True)
@@ -488,7 +478,7 @@ class SkimReader(TaskReader):
     failed = ParsedSkim(Skim(()))
     nothing = {"picks": []}
     if_nothing = "write an empty list if it has no picks"
-    baselines = tuple(BASELINES)
+    baselines = (*BASELINES, *CALIBRATIONS)
 
     @property
     def signature(self) -> str:
@@ -584,8 +574,8 @@ class SkimReader(TaskReader):
         """Return a baseline with twelve picks, as published."""
         day = embed_day(case.references[0], self.embedder, self.block)
         seed = int(np.random.SeedSequence(seeds).generate_state(1)[0])
-        rows = BASELINES[name](day, SkimPlan(block=day.seconds, overlap=0.0, seed=seed))
-        starts = day.starts[np.asarray(rows, np.int64)].tolist()
+        plan = SkimPlan(block=day.seconds, overlap=0.0, seed=seed)
+        starts = day.starts[Picker(day, plan).baseline(name)].tolist()
         return ParsedSkim(Skim(tuple(Pick(start, day.seconds) for start in starts)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -277,7 +277,9 @@ class _Run:
             if not self.skips:
                 raise
             del self.skims[made:]
-            self.skipped += _list_problems(error, name)
+            self.skipped += (
+                error.problems if isinstance(error, InputError) else [file_problem(name, error)]
+            )
 
     def open_path(self, path: Path) -> list[Recording]:
         """Return the recording of an argument, or its days."""
@@ -351,7 +353,9 @@ class _Run:
         for count in dict.fromkeys(len(result.skim.picks) for result in results):
             for name, estimates in maker.estimate_baselines(count).items():
                 self.baselines[real.name, name, count] = estimates
-        self._add_notes(real, recording.notes)
+        new_notes = [note for note in real.notes if note not in recording.notes]
+        self.notes += [f"{real.name}: {note}" for note in new_notes]
+        self.notes += [_damage_note(damage, real) for damage in real.damages]
         if blocks.few_classes_note:
             is_short = len(blocks) < MIN_BLOCKS_WITHOUT_NOTE
             is_helpful = is_short and blocks.few_classes_note != ALIKE_NOTE
@@ -365,15 +369,13 @@ class _Run:
 
     def result(self) -> SkimRun:
         """Return everything that was made."""
-        if is_file(self.output):
-            return self._collect()
-        with self._counting_complete():
-            lines = write_lines(self.output, self.skims, self.wholes, self.options)
-            self.written += map(str, lines)
-            run = self._collect()
-            if "page" in self.options.without:
-                return run
-            return replace(run, written=(*run.written, str(write_report(self.output, run))))
+        if not is_file(self.output):
+            with self._counting_complete():
+                lines = write_lines(self.output, self.skims, self.wholes, self.options)
+                self.written += map(str, lines)
+                if "page" not in self.options.without:
+                    self.written.append(str(write_report(self.output, self._collect())))
+        return self._collect()
 
     def _collect(self) -> SkimRun:
         skims = tuple(self.skims)
@@ -411,17 +413,6 @@ class _Run:
             skims = f"{complete} of {len(self.skims)} skims are complete"
             error.add_note(f"{skims}; run the command again to write the rest")
             raise
-
-    def _add_notes(self, real: Recording, earlier_notes: tuple[str, ...]) -> None:
-        self.notes += [f"{real.name}: {note}" for note in real.notes if note not in earlier_notes]
-        self.notes += [_damage_note(damage, real) for damage in real.damages]
-
-
-def _list_problems(error: EarwitnessError, name: str) -> Sequence[Problem]:
-    """Return the problems of an error about a recording; each starts with its name."""
-    if isinstance(error, InputError):
-        return error.problems
-    return [file_problem(name, error)]
 
 
 def _damage_note(damage: Damage, recording: Recording) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from earwitness.errors import UsageError, nearest
 from earwitness.skims.day import Day, Ints, Periods
+from earwitness.skims.measures import calibration_sd, calibration_tc
 from earwitness.skims.methods.pareto import SkimArchive, make_archive
 from earwitness.skims.methods.plan import (
     BlockSelection,
@@ -35,6 +36,7 @@ METHODS = {
     "random": "random blocks in chronological order",
 }
 BASELINES = {"downsampling": downsample_blocks, "random": draw_blocks}
+CALIBRATIONS = {"calibration_tc": calibration_tc, "calibration_sd": calibration_sd}
 
 
 class Picker:
@@ -44,7 +46,8 @@ class Picker:
         self, day: Day, plan: SkimPlan, make: Callable[[Day, SkimPlan], SkimArchive] = make_archive
     ) -> None:
         self.day, self.plan, self.make = day, plan, make
-        self.count = min(plan.picks, int(day.allowed.sum()))
+        count = int(day.allowed.sum())
+        self._has_too_few = count < plan.picks or not count
 
     @cached_property
     def archive(self) -> SkimArchive:
@@ -72,14 +75,22 @@ class Picker:
             raise UsageError(f'unknown method "{method}" — {nearest(method, METHODS)}')
         if not 0 <= z <= 1:
             raise UsageError(f"z must be from 0 (TC) to 1 (SD), got {z}")
-        if self.count < self.plan.picks or not self.count:
-            return self._take_all()
-        rows, more = self._choose_rows(method, z)
-        return self.describe(rows, more)
+        if self._has_too_few:
+            rows: Any = np.flatnonzero(self.day.allowed)
+            blocks = "1 block" if len(rows) == 1 else f"{len(rows)} blocks"
+            only = f"only {blocks} available for {self.plan.picks} picks"
+            note = f"{only}: every available block is used"
+            return replace(self.describe(rows), notes=(note,))
+        if method == "published":
+            return self._pick_events(z)
+        rows = self.archive.rows(z) if method == "pareto" else self.baseline(method)
+        return self.describe(rows)
 
     def baseline(self, method: str) -> Ints:
-        """Return the rows of a random method without terms and reasons, which take longer."""
-        if self.count < self.plan.picks or not self.count:
+        """Return the rows of a random method or a calibration, without terms and reasons."""
+        if method in CALIBRATIONS:
+            return CALIBRATIONS[method](self.day, self.plan.picks)
+        if self._has_too_few:
             return np.flatnonzero(self.day.allowed)
         return BASELINES[method](self.day, self.plan)
 
@@ -88,16 +99,7 @@ class Picker:
         day_periods, seconds = self._fitted_periods
         return describe_selection(self.day, day_periods, seconds, rows, more or [{} for _ in rows])
 
-    def _choose_rows(self, method: str, z: float) -> tuple[Any, list[Reasons]]:
-        if method == "published":
-            return self._choose_events(z)
-        if method == "pareto":
-            rows: Any = self.archive.rows(z)
-        else:
-            rows = BASELINES[method](self.day, self.plan)
-        return rows, [{} for _ in rows]
-
-    def _choose_events(self, z: float) -> tuple[Any, list[Reasons]]:
+    def _pick_events(self, z: float) -> BlockSelection:
         events = self.events
         chosen = choose_sequence(events, self.plan.picks, z)
         more: list[Reasons] = [
@@ -108,17 +110,7 @@ class Picker:
             }
             for event in chosen
         ]
-        return events.rows[chosen], more
-
-    def _take_all(self) -> BlockSelection:
-        """Return all blocks that may be picked, if there are fewer than requested."""
-        rows = np.flatnonzero(self.day.allowed)
-        blocks = "1 block" if len(rows) == 1 else f"{len(rows)} blocks"
-        note = f"only {blocks} available for {self.plan.picks} picks: every available block is used"
-        selection = self.describe(rows)
-        return BlockSelection(
-            selection.rows, selection.tc_term, selection.sd_term, selection.why, (note,)
-        )
+        return self.describe(events.rows[chosen], more)
 
 
 def pick(day: Day, plan: SkimPlan, method: str = "pareto", z: float = 0.5) -> BlockSelection:
