@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from datetime import datetime
+from html import escape
 from math import isfinite
 from typing import Any
 
@@ -18,8 +19,10 @@ from earwitness.report.html.elements import (
     format_minutes,
     header_cells,
     html_document,
+    join_elements,
     page_style,
     provenance_section,
+    read_static,
     script_element,
 )
 from earwitness.report.html.panels import plane_plot
@@ -57,24 +60,25 @@ NUMBER_SPACING_PERCENT = 7.6  # width of a pick number on a phone
 MAX_PICKS_WITH_LARGE_NUMBERS = 13  # more picks than this get small numbers
 MAX_TICKS_ON_PHONE = 5  # with more, phones show every other time tick
 POLICY = f"{SCRIPT_POLICY}; media-src data:; img-src data:"
-KEYS_HINT = "Space: play or pause. ← and →: previous and next pick."
 
 
 def skim_page(view: SkimView) -> str:
     """Return the page, which includes its audio and loads nothing else."""
     title = view.recording.name or "Skim"
-    main = element(
-        "main",
-        _player_section(view),
-        _picks_section(view),
-        _measures_section(view),
-        _provenance_section(view),
-        id="skim",
-    )
+    values = {"title": title, "times": describe_times(view), **_player_values(view)}
+    values |= {
+        "picks": join_elements(_pick_item(view, number) for number in range(len(view.skim.picks))),
+        "measures": _measures_section(view),
+        "provenance": _provenance_section(view),
+    }
+    content = {
+        name: value if isinstance(value, Html) else escape(value or "")
+        for name, value in values.items()
+    }
+    template = read_static("skims", "skim.html").replace("\n", "")
     return html_document(
         f"{title}: skim of {format_duration(view.recording.seconds)}",
-        element("header", element("h1", title), element("p", describe_times(view))),
-        main,
+        Html(template.format(**content)),
         data_element("picks", _picks_data(view)),
         script_element("skims", "skim.js"),
         policy=POLICY,
@@ -104,67 +108,37 @@ def _format_date(moment: datetime) -> str:
     return f"{moment:%A}, {format_day(moment)}"
 
 
-def _player_section(view: SkimView) -> Html:
-    """Return the clock, the play button, the spectrogram and the position slider."""
-    audio = base64.b64encode(view.audio).decode()
-    address = f"data:{view.mime};base64,{audio}"
-    sound = element("audio", controls=True, preload="auto", src=address) if audio else None
-    return element(
-        "section",
-        _clock_face(view),
-        sound,
-        _day_figure(view),
-        _skim_figure(view),
-        _position_slider(view),
-        class_="player",
-    )
-
-
-def _clock_face(view: SkimView) -> Html:
+def _player_values(view: SkimView) -> dict[str, str | None]:
+    """Return the contents of the clock, the audio, the spectrograms and the position slider."""
+    recording, spectrogram = view.recording, view.spectrogram
     first = view.skim.picks[0].start if view.skim.picks else 0.0
-    moment = view.recording.clock(first)
-    sign = element("span", aria_hidden="true")
-    play = element("button", sign, class_="play", aria_label="Play", type="button")
-    time = element("span", format_time(view.recording, first), class_="clock", role="timer")
-    day = _format_date(moment) if moment else "after the start of the recording"
-    which = element("span", class_="which")
-    below = element("span", element("span", day, class_="date"), which, class_="below")
-    return element("div", play, element("div", time, below, class_="now"), class_="face")
-
-
-def _day_figure(view: SkimView) -> Html:
-    """Return the spectrogram with marks; the list of picks is its accessible equivalent."""
-    spectrogram = view.spectrogram
-    hours = [tick_mark(tick.text, tick.place) for tick in time_ticks(view.recording)]
-    missing = [
+    moment = recording.clock(first)
+    address = f"data:{view.mime};base64,{base64.b64encode(view.audio).decode()}"
+    places = [start for start, _ in place_picks(view)]
+    ticks = [tick_mark(tick.text, tick.place) for tick in time_ticks(recording)]
+    missing = (
         element("i", class_="missing", style=f"left:{a}%;width:{b - a:.3f}%")
         for a, b in find_gaps(spectrogram.missing.tolist())
-    ]
-    image = element("img", src=data_address(spectrogram), alt=describe_picture(view))
-    places = [start for start, _ in place_picks(view)]
-    picture = element(
-        "div",
-        *missing,
-        image,
-        *(element("i", class_="shaft", style=f"left:{place:.3f}%") for place in places),
-        element("i", class_="cursor"),
-        class_="day",
     )
-    many = " many" * (len(places) > MAX_PICKS_WITH_LARGE_NUMBERS)
-    return element(
-        "div",
-        element("div", *_pick_marks(view, places), class_=f"marks{many}", aria_hidden="true"),
-        _frequency_axis(spectrogram),
-        picture,
-        *_cycle_elements(view),
-        element(
-            "div",
-            *hours,
-            class_=f"x{' dense' * (len(hours) > MAX_TICKS_ON_PHONE)}",
-            aria_hidden="true",
-        ),
-        class_="picture",
-    )
+    shafts = (element("i", class_="shaft", style=f"left:{place:.3f}%") for place in places)
+    return {
+        "time": format_time(recording, first),
+        "day": _format_date(moment) if moment else "after the start of the recording",
+        "audio": element("audio", controls=True, preload="auto", src=address) if view.audio else "",
+        "many": " many" * (len(places) > MAX_PICKS_WITH_LARGE_NUMBERS),
+        "marks": join_elements(_pick_marks(view, places)),
+        "frequencies": _frequency_axis(spectrogram),
+        "missing": join_elements(missing),
+        "image": data_address(spectrogram),
+        "alternative": describe_picture(view),
+        "shafts": join_elements(shafts),
+        "cycle": join_elements(_cycle_elements(view)),
+        "dense": " dense" * (len(ticks) > MAX_TICKS_ON_PHONE),
+        "ticks": join_elements(ticks),
+        "own_figure": _skim_figure(view),
+        "seconds": f"{view.skim.seconds:.3f}",
+        "minutes": format_minutes(view.skim.seconds),
+    }
 
 
 def _frequency_axis(spectrogram: Spectrogram) -> Html:
@@ -247,27 +221,6 @@ def _pick_marks(view: SkimView, places: list[float]) -> list[Html]:
         for number, mark in enumerate(marks)
     ]
     return [svg, *buttons]
-
-
-def _position_slider(view: SkimView) -> Html:
-    """Return a slider over the skim, with the current position."""
-    slider = element(
-        "input",
-        type="range",
-        min="0",
-        max=f"{view.skim.seconds:.3f}",
-        step="0.1",
-        value="0",
-        aria_label="Position in the skim",
-    )
-    position = element("span", f"0:00 / {format_minutes(view.skim.seconds)}", class_="told")
-    hint = element("p", KEYS_HINT, class_="hint")
-    return element("div", slider, position, hint, class_="way")
-
-
-def _picks_section(view: SkimView) -> Html:
-    rows = [_pick_item(view, number) for number in range(len(view.skim.picks))]
-    return element("section", element("h2", "Picks"), element("ol", *rows, class_="picks"))
 
 
 def _pick_item(view: SkimView, number: int) -> Html:

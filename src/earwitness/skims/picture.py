@@ -236,17 +236,16 @@ OWN_MARKS_HEIGHT, OWN_PLOT_HEIGHT, CAPTION_LINE_HEIGHT = 58.0, 150.0, 19.0
 CAPTION_COLUMNS, CAPTION_LETTERS = 3, 40
 MARK_RADIUS = 11.0
 MIN_TIMED_WIDTH = 66.0  # narrower picks of a skim have no time next to their number
-INK_COLOR, SOFT_COLOR, LINE_COLOR, PAPER_COLOR, ACCENT_COLOR = (
-    "#1d2126",
-    "#5d6671",
-    "#9aa1a8",
-    "#ffffff",
-    "#c2540a",
-)
-STRIP_COLOR = "#d9dcdf"
+INK_COLOR, SOFT_COLOR, LINE_COLOR = "#1d2126", "#5d6671", "#9aa1a8"
+PAPER_COLOR, ACCENT_COLOR, STRIP_COLOR = "#ffffff", "#c2540a", "#d9dcdf"
 FONT_FAMILY = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif"
 PLOT_WIDTH = PICTURE_WIDTH - LEFT_MARGIN - RIGHT_MARGIN
 PLOT_TOP = TITLE_HEIGHT + MARKS_HEIGHT
+HATCHING = Html(  # of missing time
+    '<defs><pattern id="missing" width="8" height="8" patternUnits="userSpaceOnUse"'
+    ' patternTransform="rotate(45)">'
+    f'<line x1="0" y1="0" x2="0" y2="8" stroke="{LINE_COLOR}" stroke-width="2"/></pattern></defs>'
+)
 
 
 def skim_picture(view: SkimView) -> str:
@@ -258,10 +257,12 @@ def skim_picture(view: SkimView) -> str:
     bottom = PLOT_TOP + PLOT_HEIGHT + FOOT_HEIGHT + (CYCLE_HEIGHT if cycle else 0.0)
     own, height = _skim_elements(view, bottom)
     size = {"width": PICTURE_WIDTH, "height": bottom + height}
+    name = element("tspan", view.recording.name, font_weight="600", font_size="16")
+    about = element("tspan", describe_times(view), fill=SOFT_COLOR, dx=12.0)
     parts = [
-        _hatching_pattern(),
+        HATCHING,
         element("rect", fill=PAPER_COLOR, **size),
-        _title_text(view),
+        element("text", name, about, x=LEFT_MARGIN, y=24.0),
         *_missing_elements(view),
         *_spectrogram_elements(view.spectrogram, PLOT_TOP, PLOT_HEIGHT),
         *(_cycle_elements(view, cycle) if cycle else ()),
@@ -303,7 +304,8 @@ def describe_times(view: SkimView) -> str:
         return length
     same = began.date() == end.date()
     until = f"{end:%H:%M}" if same else f"{format_day(end)}, {end:%H:%M}"
-    return f"{format_day(began)}, {began:%H:%M} to {until}{_zone_text(view)}; {length}"
+    zone = f" ({began.tzinfo})" if began.tzinfo is not None else ""
+    return f"{format_day(began)}, {began:%H:%M} to {until}{zone}; {length}"
 
 
 def describe_cycle(cycle: DutyCycle) -> str:
@@ -345,33 +347,8 @@ def place_cuts(skim: Skim) -> list[tuple[float, float]]:
     return [(_to_percent(a, whole), _to_percent(b, whole)) for a, b in pairwise(cuts)] * bool(heard)
 
 
-def _zone_text(view: SkimView) -> str:
-    began = view.recording.began
-    return f" ({began.tzinfo})" if began is not None and began.tzinfo is not None else ""
-
-
 def _plot_x(percent: float) -> float:
     return LEFT_MARGIN + PLOT_WIDTH * percent / 100
-
-
-def _title_text(view: SkimView) -> Html:
-    name = element("tspan", view.recording.name, font_weight="600", font_size="16")
-    about = element("tspan", describe_times(view), fill=SOFT_COLOR, dx=12.0)
-    return element("text", name, about, x=LEFT_MARGIN, y=24.0)
-
-
-def _hatching_pattern() -> Html:
-    line = element("line", x1=0.0, y1=0.0, x2=0.0, y2=8.0, stroke=LINE_COLOR, stroke_width=2.0)
-    pattern = element(
-        "pattern",
-        line,
-        id="missing",
-        width="8",
-        height="8",
-        patternUnits="userSpaceOnUse",
-        patternTransform="rotate(45)",
-    )
-    return element("defs", pattern)
 
 
 def _missing_elements(view: SkimView) -> list[Html]:
@@ -431,28 +408,18 @@ def _pick_marks(view: SkimView) -> list[Html]:
     places = [start for start, _ in place_picks(view)]
     margin = 100 * MARK_RADIUS / PLOT_WIDTH
     marks = spread_places(places, 2.3 * margin, margin, 100 - margin)
-    pairs = enumerate(zip(places, marks, strict=True), 1)
-    return [_pick_mark(number, _plot_x(place), _plot_x(mark)) for number, (place, mark) in pairs]
-
-
-def _pick_mark(number: int, x: float, over: float) -> Html:
-    """Return a number, and a line from it down through the spectrogram."""
     y = TITLE_HEIGHT + MARK_RADIUS + 3
-    return element(
-        "g",
-        *_outlined_line(x, PLOT_TOP, PLOT_TOP + PLOT_HEIGHT),
-        element("line", x1=over, x2=x, y1=y, y2=PLOT_TOP, stroke=ACCENT_COLOR, stroke_width=1.2),
-        element(
-            "circle",
-            cx=over,
-            cy=y,
-            r=MARK_RADIUS,
-            fill=ACCENT_COLOR,
-            stroke=PAPER_COLOR,
-            stroke_width=1.5,
-        ),
-        _number_text(number, over, y, PAPER_COLOR),
-    )
+    circle: dict[str, Any] = {"cy": y, "r": MARK_RADIUS, "fill": ACCENT_COLOR}
+    circle |= {"stroke": PAPER_COLOR, "stroke_width": 1.5}
+    line: dict[str, Any] = {"y1": y, "y2": PLOT_TOP, "stroke": ACCENT_COLOR, "stroke_width": 1.2}
+    groups = []
+    for number, (x, over) in enumerate(zip(map(_plot_x, places), map(_plot_x, marks), strict=True)):
+        shaft = _outlined_line(x, PLOT_TOP, PLOT_TOP + PLOT_HEIGHT)
+        down = element("line", x1=over, x2=x, **line)
+        round_mark = element("circle", cx=over, **circle)
+        text = _number_text(number + 1, over, y, PAPER_COLOR)
+        groups.append(element("g", *shaft, down, round_mark, text))
+    return groups
 
 
 def _outlined_line(x: float, top: float, bottom: float) -> list[Html]:
