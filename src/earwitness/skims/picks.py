@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
+from itertools import accumulate
 from pathlib import PurePath
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from earwitness.io.schema import Fault, show
 from earwitness.io.source import RecordSource
 from earwitness.io.tables import Cell, InputTable, csv_text, read_table
 from earwitness.recordings.clock import seconds_since
-from earwitness.recordings.types import Damage, Recording, Stretch
+from earwitness.recordings.types import Recording
 from earwitness.skims.types import Pick, Skim
 
 # --- Lists of picks, written ---------------------------------------------------------------------
@@ -61,24 +62,17 @@ class PickRow:
 
 def list_pick_rows(recording: Recording, skim: Skim) -> tuple[PickRow, ...]:
     """Return all picks in playing order."""
-    heard = starts_of([pick.seconds for pick in skim.picks], skim.overlap)
+    starts = starts_of([pick.seconds for pick in skim.picks], skim.overlap)
     before = _sum_files_before(recording)
-    return tuple(
-        _pick_row(number, pick, start, recording, before)
-        for number, (pick, start) in enumerate(zip(skim.picks, heard, strict=True), 1)
-    )
-
-
-def _pick_row(
-    number: int, pick: Pick, heard: float, recording: Recording, before: Mapping[str, float]
-) -> PickRow:
-    clock = recording.clock(pick.start)
-    time = clock.isoformat(timespec="milliseconds") if clock else ""
-    stretch = recording.find(pick.start)
-    if stretch is None:
-        return PickRow(number, pick, heard, time, "", pick.start, pick.start)
-    at = stretch.at + pick.start - stretch.start
-    return PickRow(number, pick, heard, time, stretch.path, at, before[stretch.path] + at)
+    rows = []
+    for number, (pick, heard) in enumerate(zip(skim.picks, starts, strict=True), 1):
+        clock = recording.clock(pick.start)
+        time = clock.isoformat(timespec="milliseconds") if clock else ""
+        path, at = "", pick.start
+        if (stretch := recording.find(pick.start)) is not None:
+            path, at = stretch.path, stretch.at + pick.start - stretch.start
+        rows.append(PickRow(number, pick, heard, time, path, at, before.get(path, 0.0) + at))
+    return tuple(rows)
 
 
 def _sum_files_before(recording: Recording) -> dict[str, float]:
@@ -86,11 +80,7 @@ def _sum_files_before(recording: Recording) -> dict[str, float]:
     ends: dict[str, float] = {}
     for stretch in recording.stretches:
         ends[stretch.path] = max(ends.get(stretch.path, 0.0), stretch.at + stretch.seconds)
-    offsets, total = {}, 0.0
-    for path, seconds in ends.items():
-        offsets[path] = total
-        total += seconds
-    return offsets
+    return dict(zip(ends, accumulate(ends.values(), initial=0.0), strict=False))
 
 
 def picks_json(recording: Recording, skim: Skim, fields: Mapping[str, Any] | None = None) -> str:
@@ -171,18 +161,9 @@ PICK_LISTS: dict[str, tuple[str, PicksWriter]] = {  # name: file extension and w
 
 def _row_fields(row: PickRow) -> dict[str, Any]:
     pick = row.pick
-    times = (pick.start, pick.seconds, row.heard)
-    values = (
-        row.number,
-        *map(_round_seconds, times),
-        row.time,
-        row.path,
-        _round_seconds(row.at),
-        pick.turned,
-        pick.gain,
-        pick.class_names,
-    )
-    return dict(zip(COLUMNS, values, strict=True))
+    start, seconds, heard, at = map(_round_seconds, (pick.start, pick.seconds, row.heard, row.at))
+    values = (row.number, start, seconds, heard, row.time, row.path, at, pick.turned, pick.gain)
+    return dict(zip(COLUMNS, (*values, pick.class_names), strict=True))
 
 
 def _recording_fields(recording: Recording) -> dict[str, Any]:
@@ -196,14 +177,17 @@ def _recording_fields(recording: Recording) -> dict[str, Any]:
         ),
         "rate": recording.rate,
         "files": list(dict.fromkeys(stretch.path for stretch in recording.stretches)),
-        "damages": [_damage_fields(damage) for damage in recording.damages],
+        "damages": [
+            {
+                "file": damage.path,
+                "at": _round_seconds(damage.at),
+                "start": _round_seconds(damage.start),
+                "what": damage.message,
+            }
+            for damage in recording.damages
+        ],
         "notes": list(recording.notes),
     }
-
-
-def _damage_fields(damage: Damage) -> dict[str, Any]:
-    at, start = _round_seconds(damage.at), _round_seconds(damage.start)
-    return {"file": damage.path, "at": at, "start": start, "what": damage.message}
 
 
 def _row_span(row: PickRow, where: TimeBase) -> tuple[float, float]:
@@ -265,25 +249,20 @@ def read_times(path: StrPath, recording: Recording, *, block: float = 8.0) -> tu
     """
     table, _ = read_table(RecordSource(path), TIMES_COLUMNS)
     if START_COLUMN not in table.names:
-        table.tell(
-            1,
-            "",
-            f'no "{START_COLUMN}" column',
-            f"add it; optional columns: {', '.join(TIMES_COLUMNS[1:])}",
-        )
+        remedy = f"add it; optional columns: {', '.join(TIMES_COLUMNS[1:])}"
+        table.tell(1, "", f'no "{START_COLUMN}" column', remedy)
     elif not table.lines and not table.wrong.count:
         table.tell(1, "", "contains no picks")
     if START_COLUMN not in table.names or not table.lines:
         table.wrong.refuse()
-    picks = [_parse_pick(table, line, row, recording, block) for line, row in _iterate_rows(table)]
+    names = [name for name in TIMES_COLUMNS if name in table.names]
+    rows = zip(*map(table.cells, names), strict=True)
+    picks = [
+        _parse_pick(table, line, dict(zip(names, cells, strict=True)), recording, block)
+        for line, cells in zip(table.lines, rows, strict=True)
+    ]
     table.wrong.refuse()
     return tuple(pick for pick in picks if pick is not None)
-
-
-def _iterate_rows(table: InputTable) -> Iterator[tuple[int, dict[str, Cell]]]:
-    columns = {name: table.cells(name) for name in TIMES_COLUMNS if name in table.names}
-    for place, line in enumerate(table.lines):
-        yield line, {name: cells[place] for name, cells in columns.items()}
 
 
 def _parse_pick(
@@ -304,7 +283,7 @@ def _parse_pick(
             table.tell(line, name, *wrong.args)
     if table.wrong.count > before:
         return None
-    for fault in _find_pick_faults(pick, recording):
+    if (fault := _find_pick_fault(pick, recording)) is not None:
         table.wrong.add([(line, fault)])
     return pick
 
@@ -407,35 +386,24 @@ def _choose_start(starts: list[float], cell: str, recording: Recording) -> float
     raise _CellError(f"is outside the recording: {show(cell)}", _duration_text(recording))
 
 
-def _find_pick_faults(pick: Pick, recording: Recording) -> Iterator[Fault]:
-    """Yield faults of a pick that was not recorded completely and without a gap."""
-    stretch = recording.find(pick.start)
+def _find_pick_fault(pick: Pick, recording: Recording) -> Fault | None:
+    """Return the fault of a pick that was not recorded completely and without a gap."""
+    seconds = f"{pick.start:g} s"
     if pick.start >= recording.seconds:
-        yield Fault(
-            START_COLUMN, f"{pick.start:g} s is outside the recording", _duration_text(recording)
-        )
-    elif stretch is None:
-        yield Fault(START_COLUMN, f"nothing was recorded at {_format_start(pick.start, recording)}")
-    elif pick.start + pick.seconds > _find_gapless_end(stretch, recording) + TIME_TOLERANCE_SECONDS:
-        left = f"{_find_gapless_end(stretch, recording) - pick.start:.3f} s"
-        yield Fault(
-            START_COLUMN,
-            f"only {left} without a gap from {_format_start(pick.start, recording)}",
-        )
-
-
-def _find_gapless_end(stretch: Stretch, recording: Recording) -> float:
-    """Return the end of gapless sound, which may be in another file."""
-    end = stretch.end
+        message = f"{seconds} is outside the recording"
+        return Fault(START_COLUMN, message, _duration_text(recording))
+    clock = recording.clock(pick.start)
+    shown = seconds if clock is None else f"{clock:%H:%M:%S} ({seconds})"
+    stretch = recording.find(pick.start)
+    if stretch is None:
+        return Fault(START_COLUMN, f"nothing was recorded at {shown}")
+    end = stretch.end  # of gapless sound, which may be in another file
     for other in recording.stretches:
         if abs(other.start - end) <= TIME_TOLERANCE_SECONDS:
             end = other.end
-    return end
-
-
-def _format_start(start: float, recording: Recording) -> str:
-    clock = recording.clock(start)
-    return f"{start:g} s" if clock is None else f"{clock:%H:%M:%S} ({start:g} s)"
+    if pick.start + pick.seconds <= end + TIME_TOLERANCE_SECONDS:
+        return None
+    return Fault(START_COLUMN, f"only {end - pick.start:.3f} s without a gap from {shown}")
 
 
 def _duration_text(recording: Recording) -> str:

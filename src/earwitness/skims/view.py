@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -206,15 +205,21 @@ def describe_reasons(pick: Pick, recording: Recording) -> list[str]:
     first, last = remaining.pop("from", None), remaining.pop("to", None)
     texts = []
     if isinstance(first, float | int) and isinstance(last, float | int):
-        whole = _format_span(recording, float(first), float(last)) if last > first else "itself"
+        whole = _format_span(recording, first, last) if last > first else "itself"
         texts.append(f"represents {whole}")
     share = remaining.pop("brings", None)
     if isinstance(share, float | int):
-        texts.append(_coverage_sentence(float(share)))
+        covered = f"{100 * share:.1f} % of the sound classes are covered only by this pick"
+        texts.append(covered if share >= 0.0005 else "covers no sound class of its own")
     period = remaining.pop("period", None)
     if isinstance(period, float | int):
-        texts.append(f"chosen from the period at {format_time(recording, float(period), '%H:%M')}")
-    return texts + _describe_others(remaining)
+        texts.append(f"chosen from the period at {format_time(recording, period, '%H:%M')}")
+    for name, value in remaining.items():
+        if isinstance(value, str):
+            texts.append(f"{name}: {value}" if value else name)
+        else:
+            texts.append(REASON_TEXTS.get(name, f"{name} {{:.3g}}").format(value))
+    return texts
 
 
 def _format_span(recording: Recording, first: float, last: float) -> str:
@@ -232,19 +237,3 @@ def _format_span(recording: Recording, first: float, last: float) -> str:
         return "–".join(times)
     days = (f"{moment.day} {moment:%b}" for moment in (begin, recording.clock(last) or end))
     return " – ".join(f"{day}, {time}" for day, time in zip(days, times, strict=True))
-
-
-def _coverage_sentence(share: float) -> str:
-    if share < 0.0005:
-        return "covers no sound class of its own"
-    return f"{100 * share:.1f} % of the sound classes are covered only by this pick"
-
-
-def _describe_others(reasons: Mapping[str, str | float]) -> list[str]:
-    texts = []
-    for name, value in reasons.items():
-        if isinstance(value, str):
-            texts.append(f"{name}: {value}" if value else name)
-        else:
-            texts.append(REASON_TEXTS.get(name, f"{name} {{:.3g}}").format(value))
-    return texts
