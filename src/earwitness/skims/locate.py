@@ -11,7 +11,7 @@ in shorter parts, since fades of loud picks may mask quiet ones, and backwards, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -111,17 +111,25 @@ def locate_skims(
     factor = _choose_factor(sounds, recording.rate)
     rate = recording.rate / factor
     length = round(min(max(block / 2, MIN_PART_SECONDS), MAX_PART_SECONDS) * rate)
-    shares = _ShareProgress(progress, recording.seconds, len(sounds))
-    files = load_frame_files(recording, cache=cache, progress=shares.of_total)
+
+    def part(start: float, end: float) -> Progress:
+        """Return the progress of the work between two shares of all."""
+
+        def report(done: int, total: int | None, _cases: int, /) -> None:
+            share = start + (end - start) * (min(1.0, done / total) if total else 0.0)
+            progress(int(share * recording.seconds), int(recording.seconds), len(sounds))
+
+        return report
+
+    files = load_frame_files(recording, cache=cache, progress=part(0.0, READING_SHARE))
     frames = RecordingFrames(recording, files)
-    shares.begin(READING_SHARE, 1 - SECOND_SHARE)
     skims = [
         _LowRateSkim(decimate(sound, factor), log_mel(sound, recording.rate)) for sound in sounds
     ]
-    picks_of_skims = _search([_SkimSearch(skim, length, rate) for skim in skims], frames, shares)
-    shares.begin(1 - SECOND_SHARE, 1.0)
-    _search_holes(skims, picks_of_skims, frames, length, rate, shares)
-    shares(1.0)
+    first, second = part(READING_SHARE, 1 - SECOND_SHARE), part(1 - SECOND_SHARE, 1.0)
+    picks_of_skims = _search([_SkimSearch(skim, length, rate) for skim in skims], frames, first)
+    _search_holes(skims, picks_of_skims, frames, length, rate, second)
+    second(1, 1, 0)
     margin, located = DISTINCT_PLACE_SECONDS * rate, []
     for skim, picks in zip(skims, picks_of_skims, strict=True):
         kept = [pick for pick in picks if not _is_chance(pick, picks, length, margin)]
@@ -151,7 +159,7 @@ def _keeps_power(sound: Floats, low: Floats) -> bool:
 
 
 def _search(
-    searches: Sequence[_SkimSearch], frames: RecordingFrames, progress: Callable[[float], object]
+    searches: Sequence[_SkimSearch], frames: RecordingFrames, progress: Progress
 ) -> list[list[_HeardPick]]:
     """Return the picks of all searches: their frames are compared first, then audio."""
     templates = [template for search in searches for template in search.templates]
@@ -177,7 +185,7 @@ def _search_holes(
     frames: RecordingFrames,
     length: int,
     rate: float,
-    progress: Callable[[float], object],
+    progress: Progress,
 ) -> None:
     """Add the picks that are found in the holes of skims by shorter parts, or backwards."""
     short = max(length // 2, round(MIN_PART_SECONDS * rate))
@@ -290,28 +298,6 @@ def _read_low_rate(group: Sequence[_Trial], recording: Recording) -> list[_LowRa
     return [_LowRateRun(begin, np.concatenate(parts)) for begin, parts in runs]
 
 
-class _ShareProgress:
-    """Progress of consecutive shares of the work, in seconds of the recording."""
-
-    def __init__(self, progress: Progress, seconds: float, skims: int) -> None:
-        self._progress, self._seconds, self._skims = progress, seconds, skims
-        self.begin(0.0, READING_SHARE)
-
-    def begin(self, start: float, end: float) -> None:
-        """Begin the work between two shares of all."""
-        self._start, self._end = start, end
-
-    def __call__(self, share: float) -> None:
-        """Report how much of the current work is done, from 0 to 1."""
-        done = self._start + (self._end - self._start) * share
-        self._progress(int(done * self._seconds), int(self._seconds), self._skims)
-
-    def of_total(self, done: int, total: int | None, cases: int, /) -> None:
-        """Report the current work in any unit."""
-        del cases
-        self(min(1.0, done / total) if total else 0.0)
-
-
 # --- Similar frames ------------------------------------------------------------------------------
 # Log-mel frames of a part, with the mean of each band subtracted, are cross-correlated with those
 # of the recording and normalized by both energies. Pairs of bands are summed first. All bands are
@@ -350,7 +336,7 @@ def _cut_template(frames: Bytes, first: int, seconds: float) -> Floats:
 def find_similar_frames(
     templates: Sequence[Floats],
     frames: RecordingFrames,
-    progress: Callable[[float], object] = lambda _: None,
+    progress: Progress = no_progress,
 ) -> list[list[float]]:
     """Return the times in seconds at which the recording is most similar to each template.
 
@@ -386,7 +372,7 @@ def find_similar_frames(
                 FFTS_PER_BATCH, 1, POSITIONS_PER_FFT
             )
             _keep_best(scaled, first, values, places)
-        progress(min(1.0, (first + step) / max(1, len(frames))))
+        progress(first + step, len(frames), 0)
     return [_choose_candidates(*part) for part in zip(values, places, strict=True)]
 
 

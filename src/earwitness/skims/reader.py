@@ -144,7 +144,7 @@ def _judge_located(path: Path, seconds: float, located: LocatedSkim) -> ParsedSk
 # --- Recordings and picks of a record ------------------------------------------------------------
 
 
-BLOCK_ARRAYS = "starts, seconds, vectors and classes"
+BLOCK_ARRAYS = ("starts", "seconds", "vectors", "classes")
 EMBEDDED_BLOCKS_ENDING = ".npz"
 BLOCK_COLUMNS = ("path", "start")
 SKIM_FORMS = ("picks", "times", "audio")
@@ -162,22 +162,16 @@ def read_reference(record: SkimReferenceLine, folder: Path | None) -> SkimRefere
     if record.recording is not UNSET and record.blocks is not UNSET:
         return [Fault("blocks", "cannot be combined with recording", "keep one")]
     if record.blocks is not UNSET:
-        clock_fields = _list_clock_fields(record)
         message = "cannot be combined with blocks, which have their own times"
-        faults = [Fault(name, message) for name in clock_fields]
-        return faults or _read_blocks(record, folder)
+        clock_fields = ("start", "zone", "hour_gap", "day")
+        given = [name for name in clock_fields if getattr(record, name) is not UNSET]
+        return [Fault(name, message) for name in given] or _read_blocks(record, folder)
     try:
         return _open_marked_recording(record, folder)
     except InputError as error:
         return [Fault("recording", str(problem)) for problem in error.problems]
     except (EarwitnessError, OSError) as error:
         return [Fault("recording", str(error))]
-
-
-def _list_clock_fields(record: SkimReferenceLine) -> list[str]:
-    """Return the fields of a line that describe the clock of its recording."""
-    names = ("start", "zone", "hour_gap", "day")
-    return [name for name in names if getattr(record, name) is not UNSET]
 
 
 def _open_marked_recording(record: SkimReferenceLine, folder: Path | None) -> MarkedRecording:
@@ -270,14 +264,10 @@ def read_blocks_file(path: Path) -> Day | list[Fault]:
             arrays = {name: np.asarray(file[name]) for name in file.files}
     except Exception as error:  # noqa: BLE001 — zipfile, zlib and numpy raise errors of all kinds
         return [Fault("blocks", f"{path}: cannot be read: {error}", "write it with numpy.savez")]
-    if missing := [
-        name for name in BLOCK_ARRAYS.replace(" and", ",").split(", ") if name not in arrays
-    ]:
-        return [
-            Fault("blocks", f"{path}: has no {', '.join(missing)}", f"it must have {BLOCK_ARRAYS}")
-        ]
-    message = _find_array_fault(arrays)
-    if message:
+    if missing := [name for name in BLOCK_ARRAYS if name not in arrays]:
+        remedy = "it must have starts, seconds, vectors and classes"
+        return [Fault("blocks", f"{path}: has no {', '.join(missing)}", remedy)]
+    if message := _find_array_fault(arrays):
         return [Fault("blocks", f"{path}: {message}")]
     return Day.of(arrays["starts"], float(arrays["seconds"]), arrays["vectors"], arrays["classes"])
 
@@ -379,11 +369,8 @@ def few_classes_notes(
     from earwitness.models.embedders import EMBEDDERS
 
     if embedder in EMBEDDERS:  # other embedders may have classes of their own
-        yield from (
-            note
-            for recording in recordings
-            if (note := few_classes_note(len(block_places(recording, block))))
-        )
+        counts = (len(block_places(recording, block)) for recording in recordings)
+        yield from filter(None, map(few_classes_note, counts))
 
 
 def uniform_day_notes(cases: Cases, embedder: str, block: float) -> Iterator[str]:
@@ -434,16 +421,12 @@ def settings_notes(remark: str, number: int, metrics: Sequence[Metric]) -> Itera
     measures = [metric for metric in metrics if isinstance(metric, SkimMeasures)]
     for name in COMPARED_SETTINGS:
         used = [getattr(measure, name) for measure in measures]
-        if (
-            name in settings
-            and used
-            and not any(_is_same_setting(settings[name], value) for value in used)
-        ):
-            message = (
-                f"{outputs} made with {name} {_format_setting(settings[name])} but scored with"
-            )
-            others = " and ".join(map(_format_setting, used))
-            yield f"{message} {others} — use --{name} {_format_setting(settings[name])}"
+        if not used or name not in settings:
+            continue
+        if not any(_is_same_setting(settings[name], value) for value in used):
+            made, *others = map(_format_setting, (settings[name], *used))
+            message = f"{outputs} made with {name} {made} but scored with {' and '.join(others)}"
+            yield f"{message} — use --{name} {made}"
 
 
 def _is_same_setting(setting: Any, used: Any) -> bool:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite, nan
 
-from earwitness.core import Estimate, Value
+from earwitness.core import Estimate, Value, group_values
 from earwitness.report.numbers import cell, count_with_undefined, number, value_title
 from earwitness.report.parts import Part, Plane, PlanePoint, PlaneSeries, Report, Section, Table
 from earwitness.report.result import TableRows
-from earwitness.skims.types import MeanTradeoffCurve, SkimResult, SkimRun, TradeoffCurve
+from earwitness.skims.types import MeanTradeoffCurve, SkimResult, SkimRun
 from earwitness.skims.view import describe_reasons, format_time
 
 # --- Trade-off curves ----------------------------------------------------------------------------
@@ -36,24 +36,15 @@ def tradeoff_sections(curves: Sequence[MeanTradeoffCurve]) -> Iterator[Section]:
         "Area under the curve of SD against TC, and Spearman correlations of z with TC and SD, for "
         "items with three or more values of z. Means over items."
     )
-    families = list(dict.fromkeys(curve.family for curve in curves))
-    parts = [(_curve_title(f, families), [c for c in curves if c.family == f]) for f in families]
-    yield Section(
-        "Trade-off between TC and SD",
-        tuple(_curve_table(name, group) for name, group in parts),
-        text,
-    )
-    drawn = tuple(_curve_plane(name, group) for name, group in parts)
-    yield Section("Trade-off curves", drawn, place="pictures")
-
-
-def _curve_title(family: str, families: Sequence[str]) -> str:
-    return CURVE_TITLE if len(families) == 1 else f"{CURVE_TITLE}, {family}"
-
-
-def _curve_table(title: str, curves: Sequence[MeanTradeoffCurve]) -> Table:
-    rows = tuple((curve.method, *_curve_cells(curve)) for curve in curves)
-    return Table(title, ("method", "n", *CURVE_COLUMNS), rows)
+    tables, planes = [], []
+    families = group_values((curve.family, curve) for curve in curves)
+    for family, group in families.items():
+        title = CURVE_TITLE if len(families) == 1 else f"{CURVE_TITLE}, {family}"
+        rows = tuple((curve.method, *_curve_cells(curve)) for curve in group)
+        tables.append(Table(title, ("method", "n", *CURVE_COLUMNS), rows))
+        planes.append(_curve_plane(title, group))
+    yield Section("Trade-off between TC and SD", tuple(tables), text)
+    yield Section("Trade-off curves", tuple(planes), place="pictures")
 
 
 def _curve_cells(curve: MeanTradeoffCurve) -> Iterator[str]:
@@ -141,14 +132,9 @@ def tradeoff_plane(
 
     ``baselines`` are estimates by name and number of picks.
     """
-    methods = dict.fromkeys(result.method for result in skims)
     counts = {count for _, count in baselines}
-    series = [
-        PlaneSeries(
-            method, tuple(_skim_point(result) for result in skims if result.method == method)
-        )
-        for method in methods
-    ]
+    points = group_values((result.method, _skim_point(result)) for result in skims)
+    series = [PlaneSeries(method, tuple(own)) for method, own in points.items()]
     for (name, count), measures in baselines.items():
         label = _baseline_label(name, measures, _picks_text(count) if len(counts) > 1 else "")
         series.append(PlaneSeries(label, (PlanePoint("", measures["tc"], measures["sd"]),)))
@@ -201,33 +187,41 @@ def _recording_tables(run: SkimRun, name: str) -> Iterator[Part]:
     header = ("system", *(f"{value.name} ↑" for value in MEASURE_VALUES), "n")
     skims = [result for result in run.skims if result.recording.name == name]
     several = len({len(result.skim.picks) for result in skims}) > 1
-    rows = [_skim_row(result, several=several) for result in skims]
-    beside = [
+    rows = []
+    for result in skims:
+        picks = _picks_text(len(result.skim.picks)) if several else ""
+        cells = (number(result.measures[value.name], value) for value in MEASURE_VALUES)
+        rows.append((_system_label(result.system, picks), *cells, "1"))
+    rows += [
         _baseline_row(other, measures, _picks_text(count) if several else "")
         for (recording, other, count), measures in run.baselines.items()
         if recording == name
     ]
-    yield Table(name, header, (*rows, *beside))
-    curves = [_curve_row(curve) for curve in run.courses if curve.recording == name]
+    yield Table(name, header, tuple(rows))
+    curves = [curve for curve in run.courses if curve.recording == name]
     if curves:
         header = ("method", *CURVE_COLUMNS, "n")
-        yield Table(f"{name}: {CURVE_TITLE}", header, tuple(curves))
+        figures = [
+            (
+                curve.method,
+                *(number(getattr(curve, x), SHARE_VALUE) for x in CURVE_VALUES),
+                str(curve.n),
+            )
+            for curve in curves
+        ]
+        yield Table(f"{name}: {CURVE_TITLE}", header, tuple(figures))
 
 
 def _picks_text(count: int) -> str:
     return "1 pick" if count == 1 else f"{count} picks"
 
 
-def _skim_row(result: SkimResult, *, several: bool) -> tuple[str, ...]:
-    """Return a row; it shows the number of picks if skims differ in that."""
-    name = _system_label(result.system, _picks_text(len(result.skim.picks)) if several else "")
-    return (name, *(number(result.measures[value.name], value) for value in MEASURE_VALUES), "1")
-
-
 def _baseline_row(name: str, measures: Mapping[str, Estimate], picks: str) -> tuple[str, ...]:
     drawn, label = _count_draws(measures), _baseline_label(name, measures, picks)
-    estimates = [(measures[value.name], value) for value in MEASURE_VALUES]
-    cells = (number(one.value, of) if drawn == 1 else cell(one, of) for one, of in estimates)
+    cells = (
+        number(measures[of.name].value, of) if drawn == 1 else cell(measures[of.name], of)
+        for of in MEASURE_VALUES
+    )
     return (label, *cells, str(drawn))
 
 
@@ -242,11 +236,6 @@ def _count_draws(measures: Mapping[str, Estimate]) -> int:
 def _system_label(name: str, *details: str) -> str:
     detail = ", ".join(detail for detail in details if detail)
     return f"{name} ({detail})" if detail else name
-
-
-def _curve_row(curve: TradeoffCurve) -> tuple[str, ...]:
-    numbers = (number(x, SHARE_VALUE) for x in (curve.area, curve.tc_with_z, curve.sd_with_z))
-    return (curve.method, *numbers, str(curve.n))
 
 
 def skimming_tables(run: SkimRun) -> dict[str, TableRows]:
@@ -269,14 +258,5 @@ def skimming_tables(run: SkimRun) -> dict[str, TableRows]:
         for place, pick in enumerate(one.skim.picks, 1)
     ]
     columns = ("recording", "system", "method", "z", "picks", "seconds", *measures, "signature")
-    pick_columns = (
-        "recording",
-        "system",
-        "place",
-        "start",
-        "seconds",
-        "turned",
-        "classes",
-        "gain",
-    )
-    return {"skims": (columns, skims), "picks": (pick_columns, picks)}
+    pick_columns = ["recording", "system", "place", "start", "seconds", "turned", "classes", "gain"]
+    return {"skims": (columns, skims), "picks": (tuple(pick_columns), picks)}
