@@ -16,8 +16,6 @@ from earwitness.skims.measures import (
     calibration_tc,
     coverage,
     msiou,
-    sd,
-    tc,
 )
 from earwitness.skims.tradeoff import area_below_curve, correlate_with_z, measure_curve
 from helpers.random_days import made, plain_dtw, plain_means, plain_places, seeds
@@ -97,11 +95,11 @@ def test_ratios_are_those_of_calibration_and_skim(seed: int, blocks: int, picks:
     means, vectors, classes = plain_means(day, 24.0), day.vectors.tolist(), day.classes.max(axis=0)
     central, holders = calibration_tc(day, picks), calibration_sd(day, picks)
     best = plain_dtw(means, [vectors[row] for row in central])
-    assert tc(day, skim, 24.0) == pytest.approx(
+    assert DayMeasures(day, 24.0).tc(skim) == pytest.approx(
         best / plain_dtw(means, [vectors[row] for row in rows]), rel=1e-5
     )
     mine, known = skim.classes.max(axis=0), day.classes[holders].max(axis=0)
-    assert sd(day, skim) == pytest.approx(mine.sum() / known.sum())
+    assert DayMeasures(day).sd(skim) == pytest.approx(mine.sum() / known.sum())
     published = DayMeasures(day).sd_msiou(skim)
     assert published == pytest.approx(msiou(mine, classes) / msiou(known, classes))
 

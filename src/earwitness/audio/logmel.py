@@ -46,6 +46,7 @@ LEVEL_ERROR, SPECTRUM_ERROR = 1e-4, 1.5e-6
 
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float32]
+Reals = NDArray[np.floating]
 
 
 class MelBandGroup(NamedTuple):
@@ -56,7 +57,7 @@ class MelBandGroup(NamedTuple):
 
     bands: slice
     used: slice
-    weights: NDArray[np.floating]
+    weights: Reals
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class Kernel:
     """Window, transform size and band weights for one sample rate."""
 
     rate: int
-    window: NDArray[np.floating]
+    window: Reals
     size: int
     groups: tuple[MelBandGroup, ...]
 
@@ -91,7 +92,7 @@ def make_kernel(rate: int, precision: type[np.floating] = np.float32) -> Kernel:
     return Kernel(rate, window.astype(precision), size, groups)
 
 
-def _group_bands(band_weights: NDArray[np.floating], bands: slice) -> MelBandGroup:
+def _group_bands(band_weights: Reals, bands: slice) -> MelBandGroup:
     weights = np.repeat(band_weights[:, bands], 2, axis=0)
     there = np.flatnonzero(weights.any(axis=1))
     used = slice(int(there[0]), int(there[-1]) + 1) if len(there) else slice(0, 0)
@@ -160,9 +161,7 @@ def frames_from(samples: Floats, rate: int, first: int, count: int) -> Bytes:
     return frames[:, :MEL_BANDS].astype(np.uint8)
 
 
-def _put_powers(
-    shaped: NDArray[np.floating], mel_kernel: Kernel, powers: NDArray[np.floating]
-) -> None:
+def _put_powers(shaped: Reals, mel_kernel: Kernel, powers: Reals) -> None:
     """Write the power of every band into one row per window, in place to save memory."""
     from scipy.fft import rfft
 
@@ -183,7 +182,7 @@ def _round_powers(powers: Floats) -> tuple[Floats, NDArray[np.intp]]:
     return rounded, np.unique(np.flatnonzero(~(room >= errors)) // powers.shape[1])
 
 
-def _measure_steps(powers: NDArray[np.floating]) -> NDArray[np.floating]:
+def _measure_steps(powers: Reals) -> Reals:
     """Return powers in byte steps; overwrites those beyond the range of bytes."""
     steps = np.log(np.clip(powers, MIN_POWER, MAX_POWER, out=powers))
     steps *= STEPS_PER_NEPER
@@ -191,7 +190,7 @@ def _measure_steps(powers: NDArray[np.floating]) -> NDArray[np.floating]:
     return np.asarray(steps)
 
 
-def encode_powers(powers: NDArray[np.floating]) -> Bytes:
+def encode_powers(powers: Reals) -> Bytes:
     """Return powers as half decibels; overwrites them. NaN counts as the maximum."""
     np.fmin(powers, MAX_POWER, out=powers)  # fmin ignores NaN
     return np.asarray(np.rint(_measure_steps(powers)), np.uint8)

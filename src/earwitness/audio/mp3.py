@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from earwitness.audio.files import DecodingError, Facts, Samples
 from earwitness.audio.packets import PacketDecoder, Piece, av_library
+from earwitness.stats.arrays import Ints
 
 # --- MP3 frame headers ---------------------------------------------------------------------------
 # An MP3 file is a sequence of frames, each with its own header. The length of the file is given, if
@@ -228,7 +228,7 @@ def _walk(data: Bytes, place: int, kind: FrameFormat) -> tuple[list[int], int, i
     return places, count, place
 
 
-def _follow_frames(headers: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.int64]:
+def _follow_frames(headers: Ints, ends: Ints) -> Ints:
     """Return the indices of the frames from the first header on, each where the last one ends."""
     following = np.searchsorted(headers, ends)
     within = np.minimum(following, len(headers) - 1)

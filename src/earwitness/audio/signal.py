@@ -58,7 +58,7 @@ def render(pieces: Sequence[Samples], rate: int, overlap: float) -> Samples:
     return whole[:, 0] if all(piece.ndim == 1 for piece in pieces) else whole
 
 
-def fade_gains(frames: int, rise: int, fall: int, rate: int) -> NDArray[np.float32]:
+def fade_gains(frames: int, rise: int, fall: int, rate: int) -> Floats:
     """Return the gain of each frame of a piece; a rise or fall of 0 becomes 10 ms."""
     edge = min(round(EDGE_FADE_SECONDS * rate), frames // 2)
     rise, fall = rise or min(edge, frames - fall), fall or min(edge, frames - rise)
@@ -68,7 +68,7 @@ def fade_gains(frames: int, rise: int, fall: int, rate: int) -> NDArray[np.float
     return gain
 
 
-def _rising_gains(frames: int) -> NDArray[np.float32]:
+def _rising_gains(frames: int) -> Floats:
     """Return gains from 0 to 1 along a sine; reversed, they are the matching cosine."""
     return np.sin(np.pi / 2 * (np.arange(frames) + 0.5) / max(1, frames)).astype(np.float32)
 

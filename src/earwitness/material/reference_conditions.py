@@ -34,7 +34,7 @@ from earwitness.audio.conditions import (
     suppress_speech,
 )
 from earwitness.audio.decode import facts_of
-from earwitness.audio.files import Sound, sound_subtype, write_sound
+from earwitness.audio.files import Samples, Sound, sound_subtype, write_sound
 from earwitness.audio.loudness import measure_speech_level
 from earwitness.audio.read import read_mono, read_sound
 from earwitness.audio.signal import PEAK_LIMIT_DB, can_pass, resample
@@ -275,7 +275,7 @@ class _Settings(NamedTuple):
     band: str
     noise: str
     spectrum: Floats = np.zeros(0)
-    recorded: NDArray[np.float32] | None = None  # the noise at the rate of the clips
+    recorded: Samples | None = None  # the noise at the rate of the clips
 
     def check(self) -> None:
         """Raise UsageError if an option is invalid."""
@@ -365,7 +365,7 @@ def _name_clips(
 
 def _inspect_clips(
     clips: Sequence[_Clip], settings: _Settings, map_: Callable[..., Iterator[_Clip]]
-) -> tuple[list[_Clip], NDArray[np.float32] | None]:
+) -> tuple[list[_Clip], Samples | None]:
     """Return clips with their properties and the noise, or raise an error with all problems."""
     inspected = list(map_(partial(_inspect_clip, settings=settings), clips))
     problems = [file_problem(c.path, c.problem) for c in inspected if c.problem]
@@ -441,7 +441,7 @@ def _sound_problem(samples: Floats, rate: int, settings: _Settings) -> str:
     return ""
 
 
-def _read_noise(path: Path, rate: int) -> NDArray[np.float32]:
+def _read_noise(path: Path, rate: int) -> Samples:
     """Return a noise at the sampling rate of the clips (0: its own)."""
     if not path.is_file():
         raise UsageError("file does not exist")

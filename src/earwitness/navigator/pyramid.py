@@ -33,15 +33,16 @@ from earwitness.navigator.indices import (
 
 STORED_LEVELS = range(5, 13)
 FIRST_STORED, LAST_LEVEL = STORED_LEVELS[0], STORED_LEVELS[-1]
+Counts = NDArray[np.uint32]
 PYRAMID_FORMAT = f"pyramid/1,{LOGMEL_FORMAT}"  # change it when the bytes of the same frames change
 
 
 class PooledColumns(NamedTuple):
     """Columns of frames: sums and maxima per band, and numbers of present frames."""
 
-    sums: NDArray[np.uint32]
+    sums: Counts
     loudest: Bytes
-    counts: NDArray[np.uint32]
+    counts: Counts
 
 
 def pool_frames(rows: Bytes, size: int) -> PooledColumns:
@@ -60,7 +61,7 @@ def pool_frames(rows: Bytes, size: int) -> PooledColumns:
     )
 
 
-def mean_bytes(sums: NDArray[np.uint32], counts: NDArray[np.uint32]) -> Bytes:
+def mean_bytes(sums: Counts, counts: Counts) -> Bytes:
     """Return means, rounded half up; absent where there is nothing."""
     divisors = np.maximum(1, counts)[:, None]
     means: Bytes = ((2 * sums + divisors) // (2 * divisors)).astype(np.uint8)
@@ -68,7 +69,7 @@ def mean_bytes(sums: NDArray[np.uint32], counts: NDArray[np.uint32]) -> Bytes:
     return means
 
 
-def max_bytes(loudest: Bytes, counts: NDArray[np.uint32]) -> Bytes:
+def max_bytes(loudest: Bytes, counts: Counts) -> Bytes:
     """Return maxima; absent where there is nothing."""
     return np.where(counts[:, None] == 0, np.uint8(ABSENT_BYTE), loudest)
 

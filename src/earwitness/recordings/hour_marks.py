@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from earwitness.errors import UsageError
 from earwitness.recordings.cut import read_recording
 from earwitness.recordings.types import Recording, Stretch
+from earwitness.stats.arrays import Bools
 
 # --- Spacing of hour marks -----------------------------------------------------------------------
 
@@ -143,14 +144,14 @@ class HourMarks:
         return find_spacing([one.start for one in self._closed], self.gap)
 
 
-def _true_runs(values: NDArray[np.bool_]) -> list[list[int]]:
+def _true_runs(values: Bools) -> list[list[int]]:
     """Return the start and end of each run of true values."""
     padded = np.concatenate([[False], values, [False]])
     runs: list[list[int]] = np.flatnonzero(padded[1:] != padded[:-1]).reshape(-1, 2).tolist()
     return runs
 
 
-def _quiet_spans(quiet: NDArray[np.bool_], size: int) -> list[tuple[int, int]]:
+def _quiet_spans(quiet: Bools, size: int) -> list[tuple[int, int]]:
     """Return quiet spans: runs of quiet frames, and quiet samples at both ends."""
     count = len(quiet)
     spans = [(0, _count_quiet_end(quiet[::-1]))]
@@ -163,7 +164,7 @@ def _quiet_spans(quiet: NDArray[np.bool_], size: int) -> list[tuple[int, int]]:
     return [span for span in spans if span[1] > span[0]]
 
 
-def _count_quiet_end(quiet: NDArray[np.bool_]) -> int:
+def _count_quiet_end(quiet: Bools) -> int:
     """Return the number of true values at the end."""
     loud = np.flatnonzero(~quiet)
     return len(quiet) - 1 - int(loud[-1]) if len(loud) else len(quiet)

@@ -85,6 +85,12 @@ def split_periods(day: Day, seconds: float = PERIOD_SECONDS) -> Periods:
     return Periods(kept * np.float64(seconds), means, of.astype(np.int64), ends.astype(np.int64))
 
 
+def allowed_rows(day: Day, day_periods: Periods, period: int) -> Ints:
+    """Return the blocks of a period that may be picked."""
+    rows = np.arange(day_periods.first[period], day_periods.first[period + 1])
+    return rows[day.allowed[rows]]
+
+
 class BlockContent(NamedTuple):
     """Vectors and classes of picks, one row per pick in playing order."""
 
@@ -107,24 +113,20 @@ def hear_picks(day: Day, picks: Any) -> BlockContent | None:
     weighted by overlap, so a pick that is a block has exactly the values of the block. If a pick is
     longer than a block, its classes are the maxima over parts of one block length.
     """
-    vectors, classes = [], []
-    for start, seconds in picks:
-        parts = [_hear_part(day, *part) for part in _split_pick(start, seconds, day.seconds)]
+    vectors = np.zeros((len(picks), day.vectors.shape[1]))
+    classes = np.zeros((len(picks), day.classes.shape[1]))
+    for row, (start, seconds) in enumerate(picks):
+        count = max(1, round(seconds / day.seconds))
+        parts = (
+            _hear_part(day, start + part * seconds / count, seconds / count)
+            for part in range(count)
+        )
         audible = [part for part in parts if part is not None]
         if not audible:
             return None
-        vectors.append(np.mean([part[0] for part in audible], axis=0))
-        classes.append(np.max([part[1] for part in audible], axis=0))
-    empty = (0, day.vectors.shape[1]), (0, day.classes.shape[1])
-    return BlockContent(
-        np.array(vectors) if vectors else np.zeros(empty[0]),
-        np.array(classes) if classes else np.zeros(empty[1]),
-    )
-
-
-def _split_pick(start: float, seconds: float, block: float) -> list[tuple[float, float]]:
-    count = max(1, round(seconds / block))
-    return [(start + part * seconds / count, seconds / count) for part in range(count)]
+        vectors[row] = np.mean([part[0] for part in audible], axis=0)
+        classes[row] = np.max([part[1] for part in audible], axis=0)
+    return BlockContent(vectors, classes)
 
 
 def _hear_part(day: Day, start: float, seconds: float) -> tuple[Doubles, Doubles] | None:

@@ -17,7 +17,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from earwitness.audio.logmel import ABSENT_BYTE, FRAMES_PER_SECOND, MEL_BANDS, Bytes, log_mel
 from earwitness.audio.signal import Floats, decimate, decimate_pieces, decimation_factor
@@ -26,6 +25,7 @@ from earwitness.models.cache import Cache
 from earwitness.models.frames import RecordingFrames, load_frame_files
 from earwitness.recordings.cut import read_recording
 from earwitness.recordings.types import Recording
+from earwitness.skims.day import Doubles, Ints
 from earwitness.skims.types import Pick, Skim
 
 # --- Entry point ---------------------------------------------------------------------------------
@@ -387,7 +387,7 @@ def _window_energies(levels: Floats, count: int) -> Floats:
     return np.asarray(energies + MIN_VARIANCE * count * COARSE_BANDS, np.float32)
 
 
-def _keep_best(likeness: Floats, first: int, values: Floats, places: NDArray[np.int64]) -> None:
+def _keep_best(likeness: Floats, first: int, values: Floats, places: Ints) -> None:
     """Update the best values and places of every part with the maximum of each slot."""
     ffts, parts, _ = likeness.shape
     slots = likeness.reshape(ffts, parts, SLOTS_PER_FFT, FRAMES_PER_SLOT)
@@ -404,7 +404,7 @@ def _keep_best(likeness: Floats, first: int, values: Floats, places: NDArray[np.
     places[:] = np.take_along_axis(all_places, best, 1)
 
 
-def _choose_candidates(values: Floats, places: NDArray[np.int64]) -> list[float]:
+def _choose_candidates(values: Floats, places: Ints) -> list[float]:
     """Return distinct times in seconds, the most similar first."""
     chosen: list[float] = []
     order = np.argsort(-values, kind="stable")
@@ -560,7 +560,7 @@ class _SkimSearch:
         return max(0, first - self._reach + low), min(self._size, first - self._reach + high)
 
 
-def _place_parts(size: int, length: int, spans: Spans) -> NDArray[np.int64]:
+def _place_parts(size: int, length: int, spans: Spans) -> Ints:
     """Return where the parts of a skim begin: one after the other, or overlapping in passages."""
     half, step, ends = length // 2, length, [(0, size - length)]
     if spans is not None:
@@ -586,7 +586,7 @@ def _make_whitening_taps(skim: Floats, rate: float) -> Floats:
 
 
 @lru_cache(1)
-def _make_peak_table() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _make_peak_table() -> tuple[Doubles, Doubles]:
     """Return steps around a sample, and a windowed sinc for each."""
     steps = np.arange(-PEAK_STEPS // 2, PEAK_STEPS // 2 + 1) / PEAK_STEPS
     away = np.arange(-PEAK_MARGIN, PEAK_MARGIN + 1)[:, None] - steps

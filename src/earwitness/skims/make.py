@@ -11,9 +11,8 @@ from typing import ClassVar, Literal, NamedTuple
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-from earwitness.audio.logmel import ABSENT_BYTE, LOGMEL_FORMAT, band_edges, log_mel
+from earwitness.audio.logmel import ABSENT_BYTE, LOGMEL_FORMAT, Bytes, band_edges, log_mel
 from earwitness.audio.signal import match_levels
 from earwitness.core import Estimate, Progress, group_values, no_progress
 from earwitness.errors import UsageError
@@ -29,7 +28,7 @@ from earwitness.models.frames import (
 )
 from earwitness.recordings.cut import cut
 from earwitness.recordings.types import Recording
-from earwitness.skims.day import Bools, Day, hear_picks
+from earwitness.skims.day import Bools, Day, Doubles, Singles, hear_picks
 from earwitness.skims.measures import DayMeasures
 from earwitness.skims.methods import BASELINES, CALIBRATIONS, Picker
 from earwitness.skims.methods.pareto import SkimArchive, make_archive
@@ -107,7 +106,7 @@ class SpeechEmbedder:
         """Signature of the detector."""
         return f"speech:{self.detector.signature}"
 
-    def embed(self, sounds: Iterable[NDArray[np.float32]], /) -> BlockEmbeddings:
+    def embed(self, sounds: Iterable[Singles], /) -> BlockEmbeddings:
         """Return the share of speech, one row per block."""
         shares = [[self.detector.share(sound, self.rate)] for sound in sounds]
         vectors = np.array(shares, np.float32).reshape(-1, 1)
@@ -282,7 +281,7 @@ class SkimMaker:
         return dict(zip(MEASURES, estimates, strict=True))
 
 
-def find_top_classes(scores: NDArray[np.float64], names: Sequence[str]) -> tuple[SoundClass, ...]:
+def find_top_classes(scores: Doubles, names: Sequence[str]) -> tuple[SoundClass, ...]:
     """Return the highest classes: up to three, with at least 0.1 and half the highest score.
 
     >>> find_top_classes(np.array([0.05, 0.9, 0.5, 0.4]), ("Rain", "Bird", "Chirp", "Owl"))
@@ -294,7 +293,7 @@ def find_top_classes(scores: NDArray[np.float64], names: Sequence[str]) -> tuple
     return tuple(SoundClass(names[row], round(float(scores[row]), 3)) for row in rows)
 
 
-def cut_pick(recording: Recording, pick: Pick) -> NDArray[np.float32]:
+def cut_pick(recording: Recording, pick: Pick) -> Singles:
     """Return the samples of a pick; samples that are not numbers become silence."""
     samples = cut(recording, pick.start, pick.seconds)
     return np.asarray(np.nan_to_num(samples, copy=False, posinf=0, neginf=0), np.float32)
@@ -348,9 +347,7 @@ def make_spectrogram(recording: Recording, cache: Cache, *, sparse: bool = False
     return Spectrogram(levels, missing, *bands)
 
 
-def _column_levels(
-    recording: Recording, files: Mapping[str, FrameFile], count: int
-) -> NDArray[np.uint8]:
+def _column_levels(recording: Recording, files: Mapping[str, FrameFile], count: int) -> Bytes:
     """Return the levels of columns over the time of a recording; 255 is missing."""
     columns = make_spectrogram_columns(recording, files, count)
     return _blend_levels(columns.loudest, columns.mean)
@@ -363,7 +360,7 @@ def _bridged_levels(
     cycle: DutyCycle,
     *,
     sparse: bool,
-) -> NDArray[np.uint8]:
+) -> Bytes:
     """Return the levels of columns in which each part is stretched; 255 is missing.
 
     The recorded parts are drawn end to end first, and then each column is looked up there.
@@ -390,7 +387,7 @@ def _bridged_levels(
     return np.where((share >= 0) & (share < 1), columns, np.uint8(ABSENT_BYTE))
 
 
-def make_sound_spectrogram(samples: NDArray[np.float32], rate: int) -> Spectrogram:
+def make_sound_spectrogram(samples: Singles, rate: int) -> Spectrogram:
     """Return the levels of all bands over the time of a sound, such as a skim."""
     mono = samples if samples.ndim == 1 else samples.mean(axis=1)
     frames = log_mel(np.ascontiguousarray(mono, np.float32), rate)
@@ -406,7 +403,7 @@ def make_sound_spectrogram(samples: NDArray[np.float32], rate: int) -> Spectrogr
     return Spectrogram(levels, missing, float(edges[0]), float(edges[-1]))
 
 
-def _blend_levels(loudest: NDArray[np.uint8], mean: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _blend_levels(loudest: Bytes, mean: Bytes) -> Bytes:
     return ((loudest.astype(np.uint16) + mean) // 2).astype(np.uint8)
 
 

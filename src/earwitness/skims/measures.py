@@ -15,6 +15,7 @@ from earwitness.skims.day import (
     Ints,
     Periods,
     Singles,
+    allowed_rows,
     dtw,
     hear_rows,
     split_periods,
@@ -164,16 +165,6 @@ class DayMeasures:
         return coverage(_skim_maxima(skim), self.maxima)
 
 
-def tc(day: Day, skim: BlockContent, period: float = PERIOD_SECONDS) -> float:
-    """Return the temporal consistency of one skim."""
-    return DayMeasures(day, period).tc(skim)
-
-
-def sd(day: Day, skim: BlockContent) -> float:
-    """Return the source diversity of one skim."""
-    return DayMeasures(day).sd(skim)
-
-
 # --- Course of a day -----------------------------------------------------------------------------
 # Every pick represents a run of periods that includes its own period; runs follow each other
 # without a gap. The cost is the sum of the distances between the period means and the picks that
@@ -232,9 +223,8 @@ def run_costs(day: Day, day_periods: Periods) -> Singles:
     costs = np.full((count, count), np.inf, np.float32)
     room = np.empty(count * count, np.float32)
     for period in range(count):
-        sums = prefix_sums(
-            day.vectors[_allowed_rows(day, day_periods, period, period)], day_periods.means
-        )
+        rows = allowed_rows(day, day_periods, period)
+        sums = prefix_sums(day.vectors[rows], day_periods.means)
         before = (sums[:, period, None] - sums[:, : period + 1]).astype(np.float32)
         behind = (sums[:, period + 1 :] - sums[:, period, None]).astype(np.float32)
         best = costs[: period + 1, period:]
@@ -265,11 +255,6 @@ def _find_undominated(before: Singles, behind: Singles) -> list[int]:
     return np.flatnonzero(left).tolist()
 
 
-def _allowed_rows(day: Day, day_periods: Periods, first: int, last: int) -> Ints:
-    rows = np.arange(day_periods.first[first], day_periods.first[last + 1])
-    return rows[day.allowed[rows]]
-
-
 def find_cheapest_picks(day: Day, day_periods: Periods, picks: int) -> Ints:
     """Return the rows of the picks, at most one per period, with the lowest cost."""
     costs = run_costs(day, day_periods)
@@ -295,7 +280,7 @@ def _find_representative(day: Day, day_periods: Periods, start: int, end: int) -
     """
     best, chosen = np.inf, -1
     for period in range(start, end):
-        rows = _allowed_rows(day, day_periods, period, period)
+        rows = allowed_rows(day, day_periods, period)
         costs = prefix_sums(day.vectors[rows], day_periods.means[start:end])[:, -1]
         if len(rows) and costs.min() < best:
             best, chosen = float(costs.min()), int(rows[np.argmin(costs)])

@@ -9,7 +9,6 @@ from math import inf, nan
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from earwitness.core import Case, Value, group_values
 from earwitness.errors import UsageError
@@ -18,7 +17,7 @@ from earwitness.recordings.types import Recording
 from earwitness.skims.day import PERIOD_SECONDS, Day, hear_picks
 from earwitness.skims.measures import DayMeasures
 from earwitness.skims.types import Skim
-from earwitness.stats.arrays import Floats
+from earwitness.stats.arrays import Floats, Ints
 
 # --- Days for the metric -------------------------------------------------------------------------
 # Recordings are long, so the results for the last few are kept in memory. Embeddings are also in
@@ -155,7 +154,7 @@ class SkimMeasures(Metric):
         coverage, published = day.coverage(content), day.sd_msiou(content)
         return day.tc(content), day.sd(content), coverage, distance, agreement, published
 
-    def pool(self, statistics: Floats, counts: NDArray[np.int64]) -> Floats:
+    def pool(self, statistics: Floats, counts: Ints) -> Floats:
         return mean_pool(statistics, counts) if len(counts) else statistics
 
     def score(self, statistics: Floats) -> Floats:

@@ -23,6 +23,7 @@ from earwitness.report.numbers import clock
 from earwitness.skims.types import Pick, Skim
 from earwitness.skims.view import (
     DutyCycle,
+    Levels,
     SkimView,
     Spectrogram,
     describe_gain,
@@ -200,7 +201,7 @@ def spectrogram_png(spectrogram: Spectrogram) -> bytes:
     return content
 
 
-def shade_levels(spectrogram: Spectrogram) -> NDArray[np.uint8]:
+def shade_levels(spectrogram: Spectrogram) -> Levels:
     """Return shades from 1 (quietest) to 255 (loudest); 0 is missing."""
     levels, recorded = spectrogram.levels, ~spectrogram.missing
     if not recorded.any():
@@ -212,7 +213,7 @@ def shade_levels(spectrogram: Spectrogram) -> NDArray[np.uint8]:
 
 
 @cache
-def colour_map(count: int) -> NDArray[np.uint8]:
+def colour_map(count: int) -> Levels:
     """Return RGB values of ``count`` colours from quiet to loud."""
     share = np.linspace(0, 1, count)
     light = LIGHTNESS_RANGE[0] + (LIGHTNESS_RANGE[1] - LIGHTNESS_RANGE[0]) * share

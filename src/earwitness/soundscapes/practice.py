@@ -23,9 +23,13 @@ from earwitness.soundscapes.truth import (
     least_mean_path_costs,
     total_variation,
 )
+from earwitness.stats.arrays import Bools
 
 # --- Course over hours ---------------------------------------------------------------------------
 # Given the costs between hours and blocks, the optimal split and blocks are exact (Bellman).
+
+
+Rows = NDArray[np.intp]  # indices of blocks
 
 
 class DayPart(NamedTuple):
@@ -44,7 +48,7 @@ class HourCourse:
         self._sums = np.concatenate([np.zeros((1, costs.shape[1])), np.cumsum(costs, axis=0)])
 
     def plain_rows(
-        self, parts: Sequence[DayPart], heard: NDArray[np.bool_], new_source_cost: float
+        self, parts: Sequence[DayPart], heard: Bools, new_source_cost: float
     ) -> list[int]:
         """Return rows for the parts, with a cost per hour for a block with a new source."""
         is_new, rows = np.ones(heard.shape[1], bool), list[int]()
@@ -57,7 +61,7 @@ class HourCourse:
         return rows
 
     def varied_rows(
-        self, parts: Sequence[DayPart], heard: NDArray[np.bool_], rng: np.random.Generator
+        self, parts: Sequence[DayPart], heard: Bools, rng: np.random.Generator
     ) -> list[int]:
         """Return rows for the parts; in some of them, a random block with a new source."""
         is_new, rows = np.ones(heard.shape[1], bool), list[int]()
@@ -76,7 +80,7 @@ class HourCourse:
             for last in range(first + 1, hours + 1):
                 row = self._nearest(first, last)
                 cost[first, last] = self._sums[last, row] - self._sums[first, row]
-        least, back = cost[0], list[NDArray[np.intp]]()
+        least, back = cost[0], list[Rows]()
         for _ in range(min(count, hours) - 1):
             sums = least[:, None] + cost
             back.append(sums.argmin(axis=0))
@@ -86,7 +90,7 @@ class HourCourse:
             ends.append(int(table[ends[-1]]))
         return [DayPart(*edges) for edges in pairwise([0, *reversed(ends)])]
 
-    def _inside(self, first: int, last: int) -> NDArray[np.intp]:
+    def _inside(self, first: int, last: int) -> Rows:
         return np.flatnonzero((self._hour_of >= first) & (self._hour_of < last))
 
     def _nearest(self, first: int, last: int) -> int:
@@ -127,7 +131,7 @@ class DayBlocks:
         """Return the columns of these sources."""
         return [self.names.index(name) for name in names]
 
-    def alone(self, name: str) -> NDArray[np.intp]:
+    def alone(self, name: str) -> Rows:
         """Return the rows of the blocks in which nothing but this source sounds."""
         others = np.delete(self.seconds, self.names.index(name), axis=1).sum(1)
         only = self.presence[:, self.names.index(name)] > 0.5
@@ -150,7 +154,7 @@ class DayBlocks:
             Candidate(*one) for one in zip(many_rows, map(float, tc), map(float, sd), strict=True)
         ]
 
-    def draw(self, *groups: tuple[NDArray[np.intp], int], label: str) -> list[BlockRows]:
+    def draw(self, *groups: tuple[Rows, int], label: str) -> list[BlockRows]:
         """Return random skims with the given number of blocks of each group of rows.
 
         There are ``DRAWN_CANDIDATES`` of them in chronological order; none if a group is too small.
@@ -239,7 +243,7 @@ def _find_diverse(blocks: DayBlocks) -> list[Candidate]:
     return [one for one in tried if one.sd == best_sd]
 
 
-def _cover_sources(blocks: DayBlocks, preference: NDArray[np.float64]) -> BlockRows:
+def _cover_sources(blocks: DayBlocks, preference: Matrix) -> BlockRows:
     """Return blocks that each add the most new sources, then those with the most sources.
 
     Among equal ones, the block with the highest preference (below 1) is chosen.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from earwitness.skims.day import Bools, Day, Doubles, Ints, Periods, Singles
+from earwitness.skims.day import Bools, Day, Doubles, Ints, Periods, Singles, allowed_rows
 from earwitness.skims.measures import find_cheapest_picks, find_course, prefix_sums
 from earwitness.skims.methods.plan import SkimPlan, fit_periods
 
@@ -186,8 +186,7 @@ def make_pool(day: Day, day_periods: Periods, extra: Ints) -> BlockPool:
     full = day.classes.sum(axis=1)
     rows = [extra, _find_fullest(day)]
     for period in range(len(day_periods.means)):
-        inside = np.arange(day_periods.first[period], day_periods.first[period + 1])
-        inside = inside[day.allowed[inside]]
+        inside = allowed_rows(day, day_periods, period)
         mean = day_periods.means[period].astype(np.float32)
         away = ((day.vectors[inside] - mean) ** 2).sum(axis=1)
         rows += [inside[np.argsort(away, kind="stable")[:each]]]

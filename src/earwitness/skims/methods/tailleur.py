@@ -13,7 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from earwitness.skims.day import Day, Doubles, Ints, Periods, Singles, euclidean_distances
+from earwitness.skims.day import (
+    Day,
+    Doubles,
+    Ints,
+    Periods,
+    Singles,
+    allowed_rows,
+    euclidean_distances,
+)
 
 # --- K-means from inner products -----------------------------------------------------------------
 # Cluster centres are never computed: distances to them follow from inner products of the points, so
@@ -113,8 +121,7 @@ def find_events(day: Day, day_periods: Periods, seed: int) -> MainEvents:
     """Return the main events of every period, among the blocks that may be picked."""
     rows, lies, sizes, scarcity = list[int](), list[int](), list[int](), list[float]()
     for period in range(len(day_periods.means)):
-        inside = np.arange(day_periods.first[period], day_periods.first[period + 1])
-        inside = inside[day.allowed[inside]]
+        inside = allowed_rows(day, day_periods, period)
         if not len(inside):
             continue
         rng = np.random.default_rng([seed, period])
