@@ -10,8 +10,6 @@ from itertools import pairwise
 from math import gcd, inf, log, nan
 from typing import NamedTuple
 
-import numpy as np
-
 from earwitness.core import Alignment, Case, WordPair
 from earwitness.summaries.network import (
     FIXED_POINT_ONE,
@@ -26,7 +24,6 @@ from earwitness.summaries.path_distances import (
     LIMIT_IN_64_BITS,
     Band,
     CellBlock,
-    CostBounds,
     PathDistances,
     distances,
 )
@@ -362,7 +359,6 @@ class EditRate:
 # marked cells per node above which ties are too many to compare one by one
 MAX_TIED_CELLS_PER_NODE = 8
 NARROW_BAND_WORDS = 64  # width in words of the band of a first search for a better rate
-BOUNDS_FROM_EDITS = 512  # number of edits from which excluding cells by cost bounds pays off
 
 
 @dataclass(frozen=True)
@@ -410,7 +406,7 @@ class _PathSearch:
 
     distances: PathDistances
     people: SupportCosts | None
-    band: Band | CostBounds
+    band: Band
     edits: int = 0
 
     @property
@@ -420,20 +416,12 @@ class _PathSearch:
         return self.people.cost(least) if self.people else least
 
 
-def _look(
-    network: Network,
-    summary: SummaryMatches,
-    costs: StepCosts,
-    candidate: tuple[int, int],
-    most: int,
-) -> _PathSearch:
+def _look(network: Network, summary: SummaryMatches, costs: StepCosts, most: int) -> _PathSearch:
     """Return distances that are exact for paths with at most ``most`` edits.
 
     If few words match, ties are frequent, and arcs have gains from the start.
     """
-    band: Band | CostBounds = Band.of(summary, most)
-    if summary.by_position and not summary.few and most > BOUNDS_FROM_EDITS:
-        band = CostBounds(costs, costs.path(*candidate))
+    band = Band.of(summary, most)
     people = SupportCosts(network, summary, costs)
     if network.original or not summary.few or not people.fits:
         return _PathSearch(distances(network, summary, costs, band), None, band)
@@ -443,8 +431,7 @@ def _look(
 def _fewest(network: Network, summary: SummaryMatches) -> _PathSearch:
     """Search for the fewest edits, and the longest path with as many."""
     unit = network.longest + 1
-    candidate = min(enough(network, summary))
-    search = _look(network, summary, StepCosts.fewest(unit), candidate, candidate[0])
+    search = _look(network, summary, StepCosts.fewest(unit), min(enough(network, summary))[0])
     return replace(search, edits=split(search.least, unit)[0])
 
 
@@ -458,7 +445,7 @@ def _least_rate(network: Network, summary: SummaryMatches) -> _PathSearch:
         guess = distances(network, summary, rate.costs, _narrow(summary), keep=False)
         rate = rate.better(guess.least) if guess.least < 0 else rate
     while True:
-        search = _look(network, summary, rate.costs, (rate.edits, rate.length), rate.most)
+        search = _look(network, summary, rate.costs, rate.most)
         better = rate.better(search.least)
         if better.edits * rate.length == rate.edits * better.length:
             return replace(search, edits=better.edits)
@@ -603,9 +590,6 @@ def shown_steps(
 
 
 # --- Edits between two position lists ------------------------------------------------------------
-# Common positions can all be matched, since both lists increase; if that costs more edits than it
-# saves, some are not matched. Neighbours on both sides are matched together or not at all. The
-# words between two matches cost as many edits as the longer side has words.
 
 
 def edits_and_hits(labels: Sequence[int], path: Sequence[int]) -> tuple[int, int]:
@@ -616,32 +600,8 @@ def edits_and_hits(labels: Sequence[int], path: Sequence[int]) -> tuple[int, int
     >>> edits_and_hits((3, 4, 5), (1, 2, 3))
     (3, 0)
     """
-    runs = _runs(labels, path)
-    large = len(path) + 1  # cost of an edit; a correct word gains 1
-    ends = np.array([end for _, end, _ in runs], np.int64).T * large
-    best = np.zeros(len(runs), np.int64)
-    for index, ((mine, theirs), _, size) in enumerate(runs[1:], 1):
-        apart = np.maximum(mine * large - ends[0, :index], theirs * large - ends[1, :index])
-        best[index] = (best[:index] + apart).min() - large - size
-    least = int(best[-1])
-    edits = -(-least // large)
-    return edits, edits * large - least
+    from rapidfuzz.distance import Levenshtein
 
-
-def _runs(labels: Sequence[int], path: Sequence[int]) -> list[tuple[list[int], list[int], int]]:
-    """Return runs of consecutive matches: start and end on both sides, and length.
-
-    The first and the last run are empty.
-    """
-    places = {position: place for place, position in enumerate(path)}
-    runs: list[tuple[list[int], list[int], int]] = [([-1, -1], [-1, -1], 0)]
-    for place, label in enumerate(labels):
-        if label and label in places:
-            corner = [place, places[label]]
-            begin, end, size = runs[-1]
-            if size and corner == [end[0] + 1, end[1] + 1]:
-                runs[-1] = (begin, corner, size + 1)
-            else:
-                runs.append((corner, corner, 1))
-    last = [len(labels), len(path)]
-    return [*runs, (last, last, 0)]
+    large = len(path) + 1  # cost of an edit; a wrong word of the path also loses a hit
+    cost = Levenshtein.distance(path, labels, weights=(large, large + 1, large + 1)) - len(path)
+    return split(cost, large)

@@ -354,10 +354,6 @@ class StepCosts:
         """Return costs that prefer the fewest edits, then the longest path below ``unit``."""
         return cls(-1, unit - 1, unit)
 
-    def path(self, edits: int, words: int) -> int:
-        """Return the cost of a path without gains."""
-        return edits * self.extra + words * self.match
-
     @property
     def most(self) -> int:
         """Largest cost or gain of a step."""

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from earwitness.summaries.network import (
     CELLS_AT_ONCE,
     START,
-    UNREACHABLE_COST,
     Counts,
     ItemCases,
     Network,
@@ -92,78 +91,6 @@ def _furthest(network: Network, words: int) -> Places:
     return np.array([words if node in last else lengths[node] for node in network.words])
 
 
-# --- Bounds on costs -----------------------------------------------------------------------------
-# Aligned with the first i words of the summary, a path up to a node costs at least ``flat`` for any
-# i, and at least ``ramp`` plus i insertions. Both follow from the minimum over predecessors: a
-# wrong word adds its cost, to ``ramp`` minus one insertion, since it may be a substitution; a
-# matching word has an index, and costs the larger of both there. Backwards from the end, the same
-# holds with indices counted from the end.
-
-
-class LeastCosts(NamedTuple):
-    """Lower bounds of the costs of paths to every node, with and without its own word."""
-
-    flat: list[int]
-    ramp: list[int]
-    flat_before: list[int]
-    ramp_before: list[int]
-
-
-@dataclass(frozen=True)
-class CostBounds:
-    """Cells of paths that cost at most ``most``, for comparison by position."""
-
-    costs: StepCosts
-    most: int
-
-    def cells(self, network: Network, summary: SummaryMatches) -> tuple[Places, Places]:
-        """For every word of a network its first cell, and the one behind its last."""
-        size, extra, words = summary.words, self.costs.extra, network.words
-        to = self._least([START, *words], network.before, summary.matches, 0)
-        back = self._least(
-            [network.end, *reversed(words)], network.behind, summary.matches, size + 1
-        )
-        least = [
-            np.array(costs)[words]
-            for costs in (to.flat, to.ramp, back.flat_before, back.ramp_before)
-        ]
-        flat, ramp, flat_behind, ramp_behind = least
-        starts = size - (self.most - flat - ramp_behind) // extra
-        stops = (self.most - ramp - flat_behind) // extra + 1
-        reachable = starts < stops
-        starts, stops = np.where(reachable, starts - 1, size), np.where(reachable, stops, 0)
-        return np.clip(starts, 0, size), np.clip(stops, 1, size + 1)  # a match needs one before
-
-    def _least(
-        self,
-        nodes: Sequence[int],
-        leading: Mapping[int, Sequence[int]],
-        matches: Mapping[int, Sequence[int]],
-        last: int,
-    ) -> LeastCosts:
-        """Return the lower bounds from the first node on, with indices counted from ``last``."""
-        match, wrong, extra = self.costs.match, self.costs.wrong, self.costs.extra
-        least_costs = LeastCosts(*([0] * (max(nodes[0], nodes[-1]) + 1) for _ in range(4)))
-        flats, ramps, flat_before, ramp_before = least_costs
-        miss = wrong - extra
-        for node in nodes[1:]:
-            low = rising = UNREACHABLE_COST
-            for a in leading[node]:
-                if flats[a] < low:
-                    low = flats[a]
-                if ramps[a] < rising:
-                    rising = ramps[a]
-            flat_before[node], ramp_before[node] = low, rising
-            flat, ramp = low + wrong, rising + miss
-            if node in matches:
-                for place in matches[node]:
-                    upto = abs(last - place) * extra
-                    cost = max(low, rising + upto - extra) + match
-                    flat, ramp = min(flat, cost), min(ramp, cost - upto)
-            flats[node], ramps[node] = flat, ramp
-        return least_costs
-
-
 # --- Sections of nodes ---------------------------------------------------------------------------
 
 
@@ -185,9 +112,7 @@ class NodeSection(NamedTuple):
         return len(self.led) + len(self.nodes), self.stop - self.start + 1
 
 
-def sections_of(
-    network: Network, summary: SummaryMatches, band: Band | CostBounds
-) -> list[NodeSection]:
+def sections_of(network: Network, summary: SummaryMatches, band: Band) -> list[NodeSection]:
     """Return the sections with the cells of a band."""
     words, last = network.words, network.last
     starts, stops = band.cells(network, summary)
@@ -387,7 +312,7 @@ def distances(
     network: Network,
     summary: SummaryMatches,
     costs: StepCosts,
-    band: Band | CostBounds,
+    band: Band,
     *,
     keep: bool = True,
 ) -> PathDistances:
