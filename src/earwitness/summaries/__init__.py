@@ -13,14 +13,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from earwitness.errors import EarwitnessWarning, UsageError
 
-if TYPE_CHECKING:
-    from earwitness.metric import Metric
-
 Summary = str | Sequence[int]
+Transcript = str | Sequence[str] | None
 Values = dict[str, float]
 
 __all__ = [
@@ -38,7 +36,7 @@ __all__ = [
 def sumaccy(
     hypothesis: Summary,
     references: Sequence[Summary],
-    transcript: str | Sequence[str] | None = None,
+    transcript: Transcript = None,
     *,
     objective: str = "edits",
     arcs: str = "observed",
@@ -80,16 +78,14 @@ def sumaccy(
     >>> sumaccy("it rains", ["it rains", "rains lot"], "it rains a lot")["wsumaccy"]
     0.5
     """
-    from earwitness.summaries.metrics import SummarizationAccuracy
-
-    metric = SummarizationAccuracy(objective=objective, arcs=arcs, boundary=boundary, match=match)
-    return _values(metric, hypothesis, references, transcript)
+    parameters = {"objective": objective, "arcs": arcs, "boundary": boundary, "match": match}
+    return _values("sumaccy", parameters, hypothesis, references, transcript)
 
 
 def word_accuracy(
     hypothesis: Summary,
     references: Sequence[Summary],
-    transcript: str | Sequence[str] | None = None,
+    transcript: Transcript = None,
     **parameters: Any,
 ) -> Values:
     """Compute the word accuracy against each reference summary; parameters as for ``sumaccy``.
@@ -99,15 +95,13 @@ def word_accuracy(
     >>> word_accuracy([1, 2, 4], [[1, 2]], "it rains a lot")["wacc"]
     0.5
     """
-    from earwitness.summaries.metrics import WordAccuracy
-
-    return _values(WordAccuracy(**parameters), hypothesis, references, transcript)
+    return _values("word_accuracy", parameters, hypothesis, references, transcript)
 
 
 def kept(
     hypothesis: Summary,
     references: Sequence[Summary],
-    transcript: str | Sequence[str] | None = None,
+    transcript: Transcript = None,
     **parameters: Any,
 ) -> Values:
     """Compute precision, recall and F1 of the kept words; parameters as for ``sumaccy``.
@@ -117,33 +111,27 @@ def kept(
     >>> kept([1, 2, 4], [[1, 2]], "it rains a lot")["kept_recall"]
     1.0
     """
-    from earwitness.summaries.metrics import KeptWords
-
-    return _values(KeptWords(**parameters), hypothesis, references, transcript)
+    return _values("kept", parameters, hypothesis, references, transcript)
 
 
 def word_strings(
     hypothesis: Summary,
     references: Sequence[Summary],
-    transcript: str | Sequence[str] | None = None,
+    transcript: Transcript = None,
     **parameters: Any,
 ) -> Values:
     """Compute the word string precision; parameters as for ``sumaccy``, and ``longest``."""
-    from earwitness.summaries.metrics import WordStrings
-
-    return _values(WordStrings(**parameters), hypothesis, references, transcript)
+    return _values("word_strings", parameters, hypothesis, references, transcript)
 
 
 def weighted_precision(
     hypothesis: Summary,
     references: Sequence[Summary],
-    transcript: str | Sequence[str] | None = None,
+    transcript: Transcript = None,
     **parameters: Any,
 ) -> Values:
     """Compute the weighted precision of kept words; parameters as for ``sumaccy``."""
-    from earwitness.summaries.metrics import WeightedPrecision
-
-    return _values(WeightedPrecision(**parameters), hypothesis, references, transcript)
+    return _values("weighted_precision", parameters, hypothesis, references, transcript)
 
 
 def bleu(hypothesis: str, references: Sequence[str], **parameters: Any) -> Values:
@@ -154,9 +142,7 @@ def bleu(hypothesis: str, references: Sequence[str], **parameters: Any) -> Value
     >>> bleu("it rains a lot in spring", ["it rains a lot in spring"])["bleu"]
     1.0
     """
-    from earwitness.summaries.text_metrics import Bleu
-
-    return _values(Bleu(**parameters), hypothesis, references, None)
+    return _values("bleu", parameters, hypothesis, references)
 
 
 def rouge(hypothesis: str, references: Sequence[str], **parameters: Any) -> Values:
@@ -167,29 +153,25 @@ def rouge(hypothesis: str, references: Sequence[str], **parameters: Any) -> Valu
     >>> rouge("it rains", ["it rains a lot"])["rouge_1_recall"]
     0.5
     """
-    from earwitness.summaries.text_metrics import Rouge
-
-    return _values(Rouge(**parameters), hypothesis, references, None)
+    return _values("rouge", parameters, hypothesis, references)
 
 
 def bertscore(hypothesis: str, references: Sequence[str], **parameters: Any) -> Values:
     """Compute BERTScore of a text against the reference texts; needs the extra ``bert``."""
-    from earwitness.summaries.text_metrics import SummaryBertScore
-
-    return _values(SummaryBertScore(**parameters), hypothesis, references, None)
+    return _values("bertscore", parameters, hypothesis, references)
 
 
 # --- Cases ---------------------------------------------------------------------------------------
 
 
 def _values(
-    metric: Metric,
+    name: str,
+    parameters: dict[str, Any],
     hypothesis: Summary,
     references: Sequence[Summary],
-    transcript: str | Sequence[str] | None,
+    transcript: Transcript = None,
 ) -> Values:
     from earwitness.core import Case, Key
-    from earwitness.io.schema import Fault
     from earwitness.summaries.reader import (
         AMBIGUOUS,
         ParsedSummary,
@@ -198,27 +180,27 @@ def _values(
         of_system,
     )
     from earwitness.summaries.records import SummaryAnnotation, SummaryContent
+    from earwitness.summaries.task import SUMMARIES
 
+    metric = next(one for one in SUMMARIES.metrics if one.name == name)(**parameters)
     if isinstance(references, str) or not references:
         raise UsageError("references must be a list of at least one reference summary")
     by_position = getattr(metric, "needs", "positions") == "positions"
     item = _item(hypothesis, references, transcript, needed=by_position)
     reading = SummaryOptions(outputs=by_position, references=by_position)
-    names = ["hypothesis", *(f"references[{number}]" for number in range(len(references)))]
-    parsed: list[ParsedSummary | list[Fault]] = [
-        of_system(SummaryContent(**_content(hypothesis)), item, reading, names[0])
-    ]
-    for name, reference in zip(names[1:], references, strict=True):
-        annotation = SummaryAnnotation(**_content(reference))
-        parsed.append(of_person(annotation, item, reading, name))
-    faults = [fault for one in parsed if isinstance(one, list) for fault in one]
+    content = SummaryContent(**_content(hypothesis))
+    parsed = {"hypothesis": of_system(content, item, reading, "hypothesis")}
+    for number, reference in enumerate(references):
+        annotation, place = SummaryAnnotation(**_content(reference)), f"references[{number}]"
+        parsed[place] = of_person(annotation, item, reading, place)
+    faults = [fault for one in parsed.values() if isinstance(one, list) for fault in one]
     if faults:
         raise UsageError("; ".join(f"{fault.field}: {fault.message}" for fault in faults))
-    located = [one for one in parsed if isinstance(one, ParsedSummary)]
-    for name, one in zip(names, located, strict=True):
+    located = {place: one for place, one in parsed.items() if isinstance(one, ParsedSummary)}
+    for place, one in located.items():
         if one.ambiguous:
-            warnings.warn(f"{name}: {AMBIGUOUS}", EarwitnessWarning, stacklevel=3)
-    output, *people = [one.summary for one in located]
+            warnings.warn(f"{place}: {AMBIGUOUS}", EarwitnessWarning, stacklevel=3)
+    output, *people = [one.summary for one in located.values()]
     return metric.values_of(Case(Key("item", "system"), item, output, tuple(people)))
 
 
@@ -229,7 +211,7 @@ def _content(summary: Summary) -> dict[str, Any]:
 def _item(
     hypothesis: Summary,
     references: Sequence[Summary],
-    transcript: str | Sequence[str] | None,
+    transcript: Transcript,
     *,
     needed: bool,
 ) -> Any:

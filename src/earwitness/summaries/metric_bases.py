@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from earwitness.core import Case, Summary
-from earwitness.metric import CaseList, Metric, PairMetric, ReferenceViews
+from earwitness.metric import CaseList, Metric, PairMetric, ReferenceViews, ratio
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.summaries.network import ItemCases
 
@@ -111,6 +111,17 @@ class SummaryPairs(PairMetric):
 
     def same(self, pairs: CaseList) -> Bools:
         return np.array([case.output == case.references[0] for case in pairs], np.bool_)
+
+
+def quotients(*pairs: tuple[Floats, Floats]) -> Floats:
+    """Return quotients along a new last axis; NaN where the divisor is 0."""
+    return np.stack([ratio(top, bottom, np.nan) for top, bottom in pairs], axis=-1)
+
+
+def list_empty_cells(output_empty: str) -> dict[str, str]:
+    """Return what metrics do without words: reference summaries must have some."""
+    refusal = "error: a reference summary must have words"
+    return {"both empty": refusal, "output empty": output_empty, "reference empty": refusal}
 
 
 def positions(summary: Summary) -> tuple[int, ...]:

@@ -25,7 +25,9 @@ from earwitness.summaries.metric_bases import (
     SummaryItems,
     SummaryMetric,
     SummaryPairs,
+    list_empty_cells,
     positions,
+    quotients,
 )
 from earwitness.summaries.network import (
     ItemCases,
@@ -130,10 +132,7 @@ class SummarizationAccuracy(SummaryItems):
     also = ("wsumaccy",)
     aligns = True
     width = 15
-    empty_cells = {
-        "both empty": "error: a reference summary must have words",
-        "output empty": "0",
-        "reference empty": "error: a reference summary must have words",
+    empty_cells = list_empty_cells("0") | {
         "a path of one word with boundary=exclude": "wsumaccy undefined: the path has no arc; "
         "wsumaccy_micro counts no arc",
     }
@@ -233,20 +232,18 @@ class SummarizationAccuracy(SummaryItems):
         columns = np.moveaxis(statistics[..., :10], -1, 0)
         right, words, accuracies, count, weighted, ws, best, bs, normal, ns = columns
         logs, arcs, nobody, top, bottom = np.moveaxis(statistics[..., 10:], -1, 0)
-        micro = ratio(right, words, np.nan)
         share = np.where(nobody > 0, 0.0, np.exp(ratio(logs, arcs, np.nan)))
-        return np.stack(
-            [
-                ratio(accuracies, count, np.nan),
-                micro,
-                ratio(weighted, ws, np.nan),
-                micro * share,
-                ratio(best, bs, np.nan),
-                ratio(normal, ns, np.nan),
-                ratio(top, bottom, np.nan),
-            ],
-            axis=-1,
+        values = quotients(
+            (accuracies, count),
+            (right, words),
+            (weighted, ws),
+            (right, words),
+            (best, bs),
+            (normal, ns),
+            (top, bottom),
         )
+        values[..., 3] *= share  # wsumaccy_micro
+        return values
 
 
 def draw_network(
@@ -295,11 +292,7 @@ class WordAccuracy(SummaryPairs):
     )
     headline = "wacc"
     width = 6
-    empty_cells = {
-        "both empty": "error: a reference summary must have words",
-        "output empty": "0",
-        "reference empty": "error: a reference summary must have words",
-    }
+    empty_cells = list_empty_cells("0")
     references = (
         "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
     )
@@ -313,8 +306,7 @@ class WordAccuracy(SummaryPairs):
 
     def score(self, statistics: Floats) -> Floats:
         left, hits, words, accuracies, right, count = np.moveaxis(statistics, -1, 0)
-        pairs = (accuracies, count), (left, words), (right, count), (hits, words)
-        return np.stack([ratio(top, bottom, np.nan) for top, bottom in pairs], axis=-1)
+        return quotients((accuracies, count), (left, words), (right, count), (hits, words))
 
 
 # --- Kept words ----------------------------------------------------------------------------------
@@ -355,11 +347,7 @@ class KeptWords(SummaryPairs):
     )
     headline = "kept_f1"
     width = 10
-    empty_cells = {
-        "both empty": "error: a reference summary must have words",
-        "output empty": "0; kept_precision_micro counts no word",
-        "reference empty": "error: a reference summary must have words",
-    }
+    empty_cells = list_empty_cells("0; kept_precision_micro counts no word")
     references = (
         "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
         "Filippova et al. (2015), Sentence Compression by Deletion with LSTMs",
@@ -402,7 +390,7 @@ class KeptWords(SummaryPairs):
     def score(self, statistics: Floats) -> Floats:
         columns = np.moveaxis(statistics, -1, 0)
         shared, mine, theirs, precision, recall, f1, kept_shares, people, said, cases = columns
-        pairs = (
+        return quotients(
             (precision, cases),
             (recall, cases),
             (f1, cases),
@@ -414,7 +402,6 @@ class KeptWords(SummaryPairs):
             (people, cases),
             (theirs, said),
         )
-        return np.stack([ratio(top, bottom, np.nan) for top, bottom in pairs], axis=-1)
 
 
 # --- Word strings and weighted precision ---------------------------------------------------------
@@ -470,10 +457,7 @@ class WordStrings(SummaryMetric):
     values = _values(DEFAULT_LONGEST_WORDS)
     headline = "p2"
     width = 4 * DEFAULT_LONGEST_WORDS
-    empty_cells = {
-        "both empty": "error: a reference summary must have words",
-        "output empty": "undefined",
-        "reference empty": "error: a reference summary must have words",
+    empty_cells = list_empty_cells("undefined") | {
         "fewer than n words": "p_n undefined",
     }
     references = WORD_STRING_PAPERS
@@ -539,11 +523,7 @@ class WeightedPrecision(SummaryItems):
     )
     headline = "weighted_precision"
     width = 6
-    empty_cells = {
-        "both empty": "error: a reference summary must have words",
-        "output empty": "0; micro counts no word",
-        "reference empty": "error: a reference summary must have words",
-    }
+    empty_cells = list_empty_cells("0; micro counts no word")
     references = WORD_STRING_PAPERS
 
     def measure_items(
@@ -566,5 +546,4 @@ class WeightedPrecision(SummaryItems):
 
     def score(self, statistics: Floats) -> Floats:
         kept, words, most, rates, normal, count = np.moveaxis(statistics, -1, 0)
-        pairs = (rates, count), (kept, words), (normal, count), (kept, most)
-        return np.stack([ratio(top, bottom, np.nan) for top, bottom in pairs], axis=-1)
+        return quotients((rates, count), (kept, words), (normal, count), (kept, most))

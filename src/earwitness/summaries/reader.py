@@ -17,7 +17,13 @@ from earwitness.io.schema import Fault, is_name, show
 from earwitness.metric import CaseList, Metric
 from earwitness.metric_set import MetricSet
 from earwitness.summaries.metrics import draw_network
-from earwitness.summaries.positions import NoExtraction, extraction, recognised, word_accuracy
+from earwitness.summaries.positions import (
+    NoExtraction,
+    Recognition,
+    extraction,
+    recognised,
+    word_accuracy,
+)
 from earwitness.summaries.records import (
     OUTPUTS,
     REFERENCES,
@@ -26,12 +32,11 @@ from earwitness.summaries.records import (
     SummaryContent,
     SummaryItemLine,
     SummaryReferenceLine,
-    WordList,
 )
 from earwitness.task import TaskReader
 from earwitness.text.scripts import NOT_LATIN_REMARK, latin_notes, not_latin
 from earwitness.text.timed_transcripts import guess_transcript_form, parse_timed_transcripts
-from earwitness.text.transcripts import CONFIDENCE_REMEDY, SORT_REMEDY
+from earwitness.text.transcripts import CONFIDENCE_REMEDY, SORT_REMEDY, TimedWord
 from earwitness.text.words import TOKENIZERS, normalise_word, tokeniser_signature
 
 # --- Words and positions of a record -------------------------------------------------------------
@@ -41,6 +46,7 @@ NAN = float("nan")
 CONTROL_CHARACTER_PATTERN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")  # except white space
 SHOWN_WORDS = 8  # words listed in a problem
 UNSPACED_LETTER_PATTERN = re.compile("[\u3040-\u30ff\u3400-\u9fff]")  # kana and Han
+SPOKEN_FIELDS = ("words", "transcript", "ctm")
 Spans = tuple[tuple[float, float], ...]
 EXTRACTION_REMEDY = "a summary must consist of words of the transcript, in their order"
 RECOGNIZED_WORDS_REMEDY = (
@@ -72,53 +78,72 @@ class ParsedSummary(NamedTuple):
 EMPTY_SUMMARY = ParsedSummary(Summary("", (), ()))
 
 
+class GivenWords(NamedTuple):
+    """Words of a record; times if all words have some, and then confidences, NaN where unknown."""
+
+    words: tuple[str, ...]
+    times: Spans | None = None
+    confidences: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, timed: Sequence[TimedWord]) -> GivenWords:
+        """Return words with times."""
+        return cls(
+            tuple(one.word for one in timed),
+            tuple((one.start, one.end) for one in timed),
+            tuple(NAN if one.confidence is None else one.confidence for one in timed),
+        )
+
+    def locate(self, item: Item) -> Recognition:
+        """Return the positions of the words in the transcript of an item."""
+        both = None
+        if self.times is not None and item.times is not None:
+            both = self.times, item.times
+        return recognised(self.words, item.words, both)
+
+
+def given_fields(record: Any, *names: str) -> list[str]:
+    """Return the names of fields that a record has."""
+    return [name for name in names if getattr(record, name) is not UNSET]
+
+
+def read_words(
+    record: Any, name: str, reading: SummaryOptions, path: str = ""
+) -> GivenWords | list[Fault]:
+    """Return the words of a field (a list of words, a CTM file or a text), or all faults."""
+    given = getattr(record, name)
+    path = f"{path}.{name}" if path else name
+    if not isinstance(given, str):
+        return _from_words(given, path)
+    if name == "ctm" or (name == "recognized" and guess_transcript_form(given)):
+        return _from_ctm(given, path)
+    if name == "transcript" and CONTROL_CHARACTER_PATTERN.search(given):
+        return [Fault(path, "contains control characters", "remove them")]
+    return GivenWords(reading.cut(given))
+
+
 def item_of(record: SummaryItemLine, reading: SummaryOptions) -> Item | list[Fault]:
     """Return the item with its transcript, or all faults."""
     duration = NAN if record.duration is UNSET else record.duration
-    fields = {"words": record.words, "transcript": record.transcript, "ctm": record.ctm}
-    fields_set = [name for name, value in fields.items() if value is not UNSET]
-    if len(fields_set) > 1:
-        message = f"the transcript is also given in {fields_set[0]}"
-        return [Fault(fields_set[1], message, "keep one")]
-    if not fields_set:
+    names = given_fields(record, *SPOKEN_FIELDS)
+    if len(names) > 1:
+        return [Fault(names[1], f"the transcript is also given in {names[0]}", "keep one")]
+    if not names:
         if reading.references:
             return [Fault("words", "missing", "give the spoken words, or a transcript")]
         return Item(duration)
-    if record.transcript is not UNSET:
-        if CONTROL_CHARACTER_PATTERN.search(record.transcript):
-            return [Fault("transcript", "contains control characters", "remove them")]
-        words: tuple[str, ...] = reading.cut(record.transcript)
-        times = None
-    else:
-        timed = _timed(record, "")
-        if isinstance(timed, list):
-            return timed
-        words, times = timed
-    if not words and reading.references:
-        return [Fault(fields_set[0], "contains no words")]
-    item = Item(duration, words=words, times=times)
-    if record.recognized is UNSET or not words:
+    said = read_words(record, names[0], reading)
+    if isinstance(said, list):
+        return said
+    if not said.words and reading.references:
+        return [Fault(names[0], "contains no words")]
+    item = Item(duration, words=said.words, times=said.times)
+    if record.recognized is UNSET or not said.words:
         return item
-    return _with_recognized(item, record.recognized, reading)
-
-
-def _with_recognized(
-    item: Item, given: WordList | str, reading: SummaryOptions
-) -> Item | list[Fault]:
-    """Return the item with the positions of the words of a recognizer, or all faults."""
-    name = "recognized"
-    heard: tuple[tuple[str, ...], Spans | None] | list[Fault]
-    if not isinstance(given, str):
-        heard = _from_words(given, name)
-    elif guess_transcript_form(given):
-        heard = _from_ctm(given, name)
-    else:
-        heard = reading.cut(given), None
+    heard = read_words(record, "recognized", reading)
     if isinstance(heard, list):
         return heard
-    words, times = heard
-    both = (times, item.times) if times is not None and item.times is not None else None
-    return replace(item, recognized=recognised(words, item.words, both).positions)
+    return replace(item, recognized=heard.locate(item).positions)
 
 
 def of_person(
@@ -145,31 +170,22 @@ def of_system(
     content: SummaryContent, item: Item, reading: SummaryOptions, path: str
 ) -> ParsedSummary | list[Fault]:
     """Return the summary of a system, or all faults."""
-    fields = {
-        "positions": content.positions,
-        "text": content.text,
-        "words": content.words,
-        "ctm": content.ctm,
-    }
-    fields_set = [name for name, value in fields.items() if value is not UNSET]
-    if not fields_set:
+    names = given_fields(content, "positions", "text", "words", "ctm")
+    if not names:
         return [Fault(f"{path}.positions", "missing", "or give a text, or words")]
-    if len(fields_set) > 1 and fields_set != ["positions", "text"]:
-        return [
-            Fault(f"{path}.{fields_set[1]}", f"the summary is also in {fields_set[0]}", "keep one")
-        ]
-    if fields_set[0] in ("positions", "text"):
+    if len(names) > 1 and names != ["positions", "text"]:
+        return [Fault(f"{path}.{names[1]}", f"the summary is also in {names[0]}", "keep one")]
+    if names[0] in ("positions", "text"):
         remedy = f"{EXTRACTION_REMEDY}; {RECOGNIZED_WORDS_REMEDY}; {TEXT_METRIC_REMEDY}"
         return _plain(content, item, reading, path, needed=reading.outputs, remedy=remedy)
-    timed = _timed(content, path)
-    if isinstance(timed, list):
-        return timed
-    words, times = timed
+    heard = read_words(content, names[0], reading, path)
+    if isinstance(heard, list):
+        return heard
+    text = " ".join(heard.words)
     if not reading.outputs:
-        return ParsedSummary(Summary(" ".join(words), words, None))
-    both = (times, item.times) if times is not None and item.times is not None else None
-    located = recognised(words, item.words, both)
-    return ParsedSummary(Summary(" ".join(words), words, located.positions), located.ambiguous)
+        return ParsedSummary(Summary(text, heard.words, None))
+    located = heard.locate(item)
+    return ParsedSummary(Summary(text, heard.words, located.positions), located.ambiguous)
 
 
 def _plain(
@@ -237,44 +253,35 @@ def _short(words: Sequence[str]) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def _timed(record: Any, path: str) -> tuple[tuple[str, ...], Spans | None] | list[Fault]:
+def _from_words(given: Sequence[RecognizedWord | str], path: str) -> GivenWords | list[Fault]:
     """Return words, with times if all words have times, or all faults."""
-    at = f"{path}." if path else ""
-    if record.words is UNSET:
-        return _from_ctm(record.ctm, f"{at}ctm")
-    return _from_words(record.words, f"{at}words")
-
-
-def _from_words(
-    given: Sequence[RecognizedWord | str], path: str
-) -> tuple[tuple[str, ...], Spans | None] | list[Fault]:
-    """Return words, with times if all words have times, or all faults."""
-    faults = list[Fault]()
-    words, times = list[str](), list[tuple[float, float]]()
+    faults, words, timed = list[Fault](), list[str](), list[RecognizedWord]()
     for index, word in enumerate(given):
         if isinstance(word, RecognizedWord):
-            faults += _wrong_times(word, times, f"{path}[{index}]")
-            times.append((word.start, word.end))
-        words.append(word.word if isinstance(word, RecognizedWord) else word)
+            faults += _wrong_times(word, timed, f"{path}[{index}]")
+            timed.append(word)
+        words.append(word if isinstance(word, str) else word.word)
         if not is_name(words[-1]):
             message = f"must be printable text, got {show(words[-1])}"
             remedy = "remove control characters and surrounding spaces"
             faults.append(Fault(f"{path}[{index}]", message, remedy))
-    if times and len(times) < len(words):
+    if timed and len(timed) < len(words):
         message = "some words have times and some do not"
         faults.append(Fault(path, message, "give times for all words or for none"))
-    return faults or (tuple(words), tuple(times) if times else None)
+    times = tuple((one.start, one.end) for one in timed)
+    sure = tuple(NAN if one.confidence is UNSET else one.confidence for one in timed)
+    return faults or GivenWords(tuple(words), times or None, sure)
 
 
 def _wrong_times(
-    word: RecognizedWord, before: Sequence[tuple[float, float]], path: str
+    word: RecognizedWord, before: Sequence[RecognizedWord], path: str
 ) -> Iterator[Fault]:
     """Yield the faults of the times and the confidence of a word that follows other words."""
     if word.start < 0:
         yield Fault(path, "starts before 0", "times are in seconds from the start of the recording")
     if word.end < word.start:
         yield Fault(path, "ends before it begins")
-    if before and word.start < before[-1][0]:
+    if before and word.start < before[-1].start:
         yield Fault(
             path, f"starts at {word.start:g} s, before the word in front of it", SORT_REMEDY
         )
@@ -282,7 +289,7 @@ def _wrong_times(
         yield Fault(path, f"has the confidence {word.confidence:g}, above 1", CONFIDENCE_REMEDY)
 
 
-def _from_ctm(text: str, path: str) -> tuple[tuple[str, ...], Spans | None] | list[Fault]:
+def _from_ctm(text: str, path: str) -> GivenWords | list[Fault]:
     """Return the words of a CTM file, or of another transcript that is recognized."""
     transcripts, flaws = parse_timed_transcripts(text, guess_transcript_form(text) or "ctm")
     faults = [Fault(path, f"line {flaw.line}: {flaw.message}", flaw.remedy) for flaw in flaws]
@@ -291,10 +298,8 @@ def _from_ctm(text: str, path: str) -> tuple[tuple[str, ...], Spans | None] | li
         faults.append(Fault(path, message, "use earwitness gather to make one line per recording"))
     segments = [segment for one in transcripts for segment in one.segments]
     if not all(segment.words for segment in segments):
-        return faults or (tuple(word for one in segments for word in one.text.split()), None)
-    timed = [word for segment in segments for word in segment.words]
-    words = tuple(word.word for word in timed)
-    return faults or (words, tuple((word.start, word.end) for word in timed))
+        return faults or GivenWords(tuple(word for one in segments for word in one.text.split()))
+    return faults or GivenWords.of([word for segment in segments for word in segment.words])
 
 
 # --- Summary reader ------------------------------------------------------------------------------

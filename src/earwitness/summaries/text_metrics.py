@@ -15,7 +15,12 @@ from earwitness.metric import CaseList, EncodedMetric, ratio
 from earwitness.models.text_encoder import bertscore_rates, bertscore_sums
 from earwitness.stats.arrays import Bools, Floats
 from earwitness.stats.bootstrap import MULTINOMIAL_UP_TO, Bootstrap, bootstrap_estimates
-from earwitness.summaries.metric_bases import SummaryMetric, SummaryPairs
+from earwitness.summaries.metric_bases import (
+    SummaryMetric,
+    SummaryPairs,
+    list_empty_cells,
+    quotients,
+)
 from earwitness.text.rouge import WORDS_OPTION, count_common_ngrams, count_common_subsequence
 from earwitness.text.words import word_ngrams
 
@@ -70,10 +75,7 @@ class Bleu(SummaryMetric):
     headline = "bleu"
     needs = "text"
     width = 2 * NGRAM_ORDERS + 4
-    empty_cells = {
-        "both empty": "error: a reference summary must have words",
-        "output empty": "0",
-        "reference empty": "error: a reference summary must have words",
+    empty_cells = list_empty_cells("0") | {
         "fewer than four words": "0; above 0 with add-k, as in sacreBLEU",
     }
     references = (
@@ -231,10 +233,7 @@ class Rouge(SummaryPairs):
     headline = "rouge_l_f1"
     needs = "text"
     width = 19
-    empty_cells = {
-        "both empty": "error: a reference summary must have words",
-        "output empty": "0; micro precision counts no word",
-        "reference empty": "error: a reference summary must have words",
+    empty_cells = list_empty_cells("0; micro precision counts no word") | {
         "no pair of words": "rouge_2 0; micro counts no pair",
     }
     references = ("Lin (2004), ROUGE: A Package for Automatic Evaluation of Summaries",)
@@ -250,14 +249,8 @@ class Rouge(SummaryPairs):
     def score(self, statistics: Floats) -> Floats:
         rates, strings = np.split(statistics[..., :-1], 2, axis=-1)
         shared, mine, theirs = (strings[..., side::3] for side in range(3))
-        pooled = np.stack(
-            [
-                ratio(shared, mine, np.nan),
-                ratio(shared, theirs, np.nan),
-                ratio(2 * shared, mine + theirs, np.nan),
-            ],
-            axis=-1,
-        ).reshape(rates.shape)
+        pooled = quotients((shared, mine), (shared, theirs), (2 * shared, mine + theirs))
+        pooled = pooled.reshape(rates.shape)
         return np.concatenate([ratio(rates, statistics[..., -1:], np.nan), pooled], axis=-1)
 
 
@@ -303,11 +296,7 @@ class SummaryBertScore(EncodedMetric, SummaryPairs):
     headline = "bertscore_f1"
     needs = "text"
     width = 8
-    empty_cells = {
-        "both empty": "error: a reference summary must have words",
-        "output empty": "0; bertscore_precision_micro counts no token",
-        "reference empty": "error: a reference summary must have words",
-    }
+    empty_cells = list_empty_cells("0; bertscore_precision_micro counts no token")
     references = ("Zhang et al. (2020), BERTScore: Evaluating Text Generation with BERT",)
 
     def pair(self, case: Case) -> Sequence[float]:
@@ -352,10 +341,7 @@ class MisrecognizedWords(SummaryMetric):
     headline = "misrecognized_summary"
     also = ("misrecognized_input",)
     width = 4
-    empty_cells = {
-        "both empty": "error: a reference summary must have words",
-        "output empty": "undefined",
-        "reference empty": "error: a reference summary must have words",
+    empty_cells = list_empty_cells("undefined") | {
         "no recognized words of the item": "misrecognized_input is undefined",
     }
     undefined_reasons = {

@@ -15,6 +15,7 @@ from earwitness.summaries.methods.grammar_estimation import estimate_grammar
 from earwitness.summaries.methods.treebank import (
     DependencyTree,
     count_treebank,
+    decode_lines,
     read_conllu,
 )
 from earwitness.text.sentences import is_ended, split_sentences
@@ -102,16 +103,9 @@ def read_sentences(source: RecordSource) -> list[str]:
     If nearly no line ends with an end mark, or nearly all lines do, no sentence continues on the
     next line; otherwise sentences may. Lines that start with ``#`` are comments.
     """
-    lines, problems = list[str](), list[Problem]()
-    for block in source.blocks():
-        for number, line in enumerate(block.lines, block.line):
-            try:
-                lines.append(line.decode())
-            except UnicodeDecodeError:
-                remedy = "save the file as UTF-8"
-                problems.append(Problem(source.name, number, "", "is not UTF-8", remedy))
+    problems = list[Problem]()
+    lines = [line for _, line in decode_lines(source, problems) if not line.startswith("#")]
     refuse_problems(problems, "estimated")
-    lines = [line for line in lines if not line.startswith("#")]
     filled = [line for line in lines if line.strip()]
     share = sum(is_ended(line.rstrip()) for line in filled) / max(len(filled), 1)
     if share <= MAX_UNMARKED_SHARE or share >= MIN_MARKED_SHARE:

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import isfinite, nan
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec import UNSET
 
 from earwitness.core import load_json
 from earwitness.errors import InputError, Problem, UsageError, file_problem, refuse_problems
+from earwitness.io.records import RecordType
 from earwitness.io.schema import Fault
 from earwitness.io.source import RecordSource
 from earwitness.recordings.recording import SOUND_ENDINGS
 from earwitness.speech.recognize import MIN_PAUSE_SECONDS
 from earwitness.summaries.methods.compaction import SpokenUtterance, SummarizedSpeech
-from earwitness.summaries.reader import SummaryOptions, item_of
-from earwitness.summaries.records import ITEMS, REFERENCES, RecognizedWord, SummaryItemLine
+from earwitness.summaries.reader import (
+    SPOKEN_FIELDS,
+    GivenWords,
+    SummaryOptions,
+    given_fields,
+    item_of,
+    read_words,
+)
+from earwitness.summaries.records import ITEMS, REFERENCES, SummaryItemLine
 from earwitness.task import Filter
 from earwitness.text.scripts import unspaced
 from earwitness.text.sentences import (
@@ -46,6 +54,7 @@ ITEM_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 ALL_ITEMS = Filter()
 CONFIDENCE_DIGITS = 4  # in files
 INTERPOLATED_NOTE = "words without times share the time of their subtitle or segment"
+T = TypeVar("T")
 UNSPACED_NOTE = "words are not separated by spaces — set --tokenize japanese, or give words"
 
 
@@ -173,7 +182,7 @@ def transcript_speech(
     if cues:
         segments = list(_join_cues([word for segment in segments for word in segment.words]))
     parts = [part for segment in segments for part in _split_at_pauses(segment)]
-    utterances = [_from_words_with_times(part) for part in parts]
+    utterances = [_utterance(GivenWords.of(part)) for part in parts]
     named = _name_utterances((one for one in utterances if one.words), transcript.recording)
     return SpeechInput(transcript.recording, named, notes=notes)
 
@@ -213,15 +222,15 @@ def _interpolate(segment: TimedSegment, tokenize: str) -> tuple[TimedWord, ...]:
     )
 
 
-def _from_words_with_times(words: Sequence[TimedWord]) -> SpokenUtterance:
-    times = tuple((word.start, word.end) for word in words)
-    is_timed = all(isfinite(time) for pair in times for time in pair)
-    confidences = tuple(nan if word.confidence is None else word.confidence for word in words)
-    is_rated = any(map(isfinite, confidences))
+def _utterance(given: GivenWords, name: str = "") -> SpokenUtterance:
+    """Return words with their times and confidences, if these are numbers."""
+    is_timed = given.times and all(isfinite(time) for pair in given.times for time in pair)
+    is_rated = any(map(isfinite, given.confidences))
     return SpokenUtterance(
-        tuple(word.word for word in words),
-        times if is_timed else None,
-        confidences if is_rated else None,
+        given.words,
+        given.times if is_timed else None,
+        given.confidences if is_rated else None,
+        name,
     )
 
 
@@ -275,9 +284,45 @@ def refuse_where(path: Path, where: Filter) -> None:
         raise UsageError(f"{path}: conditions apply to items of a .jsonl file — leave out --where")
 
 
-def keep_record(record: SummaryItemLine, where: Filter) -> bool:
-    """Whether the conditions hold for the field ``meta`` of a record."""
-    return where({} if record.meta is UNSET else record.meta)
+def read_records(
+    source: RecordSource,
+    records: RecordType[Any],
+    where: Filter,
+    read: Callable[[Any], T | list[Fault]],
+) -> list[T]:
+    """Return what a function makes of the records of a file; refuse all faults together."""
+    found, problems = list[T](), list[Problem]()
+    made: T | list[Fault]
+    for block in source.blocks():
+        for line, record in records.read(block):
+            if isinstance(record, bytes):
+                value, made = records.faults(record)
+                name = str(value.get("item", ""))
+            elif where({} if record.meta is UNSET else record.meta):
+                name, made = str(record.item), read(record)
+            else:
+                continue
+            if isinstance(made, list):
+                problems += [
+                    Problem(source.name, line, fault.field, fault.message, fault.remedy, item=name)
+                    for fault in made
+                ]
+            else:
+                found.append(made)
+    refuse_problems(problems, "summarized")
+    return found
+
+
+def check_recognized(source: RecordSource, has_recognized: Sequence[bool], nothing: str) -> None:
+    """Refuse a file with no items, or in which only some have recognized words."""
+    count = sum(has_recognized)
+    if not has_recognized:
+        raise InputError([file_problem(source.name, nothing)], done="summarized")
+    if 0 < count < len(has_recognized):
+        message = f"{count:,} of {len(has_recognized):,} items have recognized words"
+        remedy = "give them for all items or for none"
+        problem = Problem(source.name, 0, "recognized", message, remedy)
+        raise InputError([problem], done="summarized")
 
 
 def _read_items(path: Path, tokenize: str, where: Filter) -> SpeechInput:
@@ -285,42 +330,22 @@ def _read_items(path: Path, tokenize: str, where: Filter) -> SpeechInput:
 
     The recognized words of an item are used if it has any, else its transcript.
     """
-    source = RecordSource(path)
-    records: Any = REFERENCES if "references" in source.first() else ITEMS
-    options = SummaryOptions(tokenise=tokenize)
-    utterances, problems, recognized = list[SpokenUtterance](), list[Problem](), list[bool]()
-    names = set[str]()
-    for block in source.blocks():
-        for line, record in records.read(block):
-            if isinstance(record, bytes):
-                value, faults = records.faults(record)
-                name = str(value.get("item", ""))
-            else:
-                name = str(record.item)
-                if not keep_record(record, where):
-                    continue
-                made = make_utterance(record, options)
-                faults = made if isinstance(made, list) else []
-                if name in names:
-                    faults = [Fault("item", f'"{name}" is given twice', "keep one")]
-                names.add(name)
-                if isinstance(made, SpokenUtterance):
-                    utterances.append(made)
-                    recognized.append(record.recognized is not UNSET)
-            problems += [
-                Problem(source.name, line, fault.field, fault.message, fault.remedy, item=name)
-                for fault in faults
-            ]
-    if not problems and not utterances:
-        wanted = " and ".join("".join(one) for one in where.conditions)
-        message = f"has no items with {wanted}" if wanted else "has no items"
-        problems.append(file_problem(source.name, message))
-    if not problems and len({*recognized}) > 1:
-        message = f"{sum(recognized):,} of {len(recognized):,} items have recognized words"
-        remedy = "give them for all items or for none"
-        problems.append(Problem(source.name, 0, "recognized", message, remedy))
-    refuse_problems(problems, "summarized")
-    return SpeechInput(source.stem, tuple(utterances), recognized[0], separate=True)
+    source, options = RecordSource(path), SummaryOptions(tokenise=tokenize)
+    recognized = dict[str, bool]()
+
+    def read(record: SummaryItemLine) -> SpokenUtterance | list[Fault]:
+        name = str(record.item)
+        if name in recognized:
+            return [Fault("item", f'"{name}" is given twice', "keep one")]
+        recognized[name] = record.recognized is not UNSET
+        return make_utterance(record, options)
+
+    records: RecordType[Any] = REFERENCES if "references" in source.first() else ITEMS
+    utterances = read_records(source, records, where, read)
+    wanted = " and ".join("".join(one) for one in where.conditions)
+    nothing = f"has no items with {wanted}" if wanted else "has no items"
+    check_recognized(source, [*recognized.values()], nothing)
+    return SpeechInput(source.stem, tuple(utterances), any(recognized.values()), separate=True)
 
 
 def make_utterance(
@@ -330,41 +355,9 @@ def make_utterance(
     item = item_of(record, options)
     if isinstance(item, list):
         return item
-    name = str(record.item)
-    if isinstance(record.recognized, str):
-        if guess_transcript_form(record.recognized):
-            return _from_transcript(record.recognized, name)
-        return SpokenUtterance(options.cut(record.recognized), item=name)
-    if record.recognized is not UNSET:
-        return _from_words(record.recognized, name)
-    if record.words is not UNSET:
-        return _from_words(record.words, name)
-    if record.ctm is not UNSET:
-        return _from_transcript(record.ctm, name)
-    return SpokenUtterance(item.words, item.times, item=name)
-
-
-def _from_transcript(text: str, name: str) -> SpokenUtterance:
-    """Return the words of a transcript, which ``item_of`` has checked."""
-    found, _ = parse_timed_transcripts(text, guess_transcript_form(text) or "ctm")
-    segments = [segment for one in found for segment in one.segments]
-    if not all(segment.words for segment in segments):
-        words = tuple(word for segment in segments for word in segment.text.split())
-        return SpokenUtterance(words, item=name)
-    timed = [word for segment in segments for word in segment.words]
-    return replace(_from_words_with_times(timed), item=name)
-
-
-def _from_words(given: Sequence[RecognizedWord | str], name: str) -> SpokenUtterance:
-    """Return words with times and confidences, if the record has them for all words."""
-    words = tuple(one if isinstance(one, str) else one.word for one in given)
-    timed = [one for one in given if isinstance(one, RecognizedWord)]
-    if not timed or len(timed) < len(words):
-        return SpokenUtterance(words, item=name)
-    rated = [nan if one.confidence is UNSET else float(one.confidence) for one in timed]
-    times = tuple((float(one.start), float(one.end)) for one in timed)
-    has_any = any(map(isfinite, rated))
-    return SpokenUtterance(words, times, tuple(rated) if has_any else None, name)
+    name = given_fields(record, "recognized", *SPOKEN_FIELDS)[0]
+    given = read_words(record, name, options)
+    return given if isinstance(given, list) else _utterance(given, str(record.item))
 
 
 # --- Writers -------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from earwitness.summaries.methods.passages import (
     place_words,
     write_blocks,
 )
+from earwitness.summaries.methods.summarize import SCORE_LETTERS
 from earwitness.text.sentences import SpokenPiece, join_pieces
 
 # --- Page ----------------------------------------------------------------------------------------
@@ -44,12 +45,7 @@ KEYS_HINT = (
     "Click a kept word, or press Enter on it, to play from there."
 )
 SCOPE_TEXTS = {"utterance": "of every utterance", "speech": "of the whole speech"}
-SCORE_NAMES = {
-    "linguistic": ("L", "linguistic"),
-    "significance": ("I", "significance"),
-    "confidence": ("C", "confidence"),
-    "concatenation": ("T", "concatenation"),
-}
+LETTERS = {name: letter for letter, name in SCORE_LETTERS.items()}
 MAX_OPEN_UTTERANCES = 12  # texts of more utterances scroll in a box
 AUDIO_ELEMENT = element("audio", controls=True, preload="auto")
 # Sufficient for speech; long summaries have the second rate. In FLAC, browsers find the start of a
@@ -344,11 +340,11 @@ def _word_link(word: _SpacedWord, place: tuple[int, SpokenWordPlace] | None) -> 
 
 def _scores_section(speech: SummarizedSpeech) -> Html | None:
     """Return a table of the scores of all utterances and their weighted parts."""
-    names = [name for name in SCORE_NAMES if any(name in one.parts for one in speech.compactions)]
-    names += sorted({name for one in speech.compactions for name in one.parts} - {*SCORE_NAMES})
+    names = [name for name in LETTERS if any(name in one.parts for one in speech.compactions)]
+    names += sorted({name for one in speech.compactions for name in one.parts} - {*LETTERS})
     if not names:
         return None
-    titles = [SCORE_NAMES.get(name, (name, name)) for name in names]
+    titles = [(LETTERS.get(name, name), name) for name in names]
     head = element(
         "tr",
         *(element("th", text, scope="col") for text in ("Utterance", "Words", "Kept", "Score")),
@@ -363,7 +359,7 @@ def _scores_section(speech: SummarizedSpeech) -> Html | None:
     table = element("table", element("thead", head), element("tbody", *rows), class_="tall")
     box = element("div", table, class_="scroll", tabindex=0, role="region", aria_label="Scores")
     weights = ", ".join(
-        f"{getattr(speech.weights, name):g} · {letter}" for name, (letter, _) in SCORE_NAMES.items()
+        f"{getattr(speech.weights, name):g} · {letter}" for name, letter in LETTERS.items()
     )
     about = f"A score is the sum of its weighted parts ({weights}) over the kept words."
     summary = element("summary", element("h2", "Scores of utterances"))

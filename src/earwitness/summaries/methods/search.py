@@ -26,6 +26,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -224,18 +225,6 @@ def _score_rests(gains: Floats, ends: Floats, max_words: int) -> Floats:
     return rests
 
 
-def _score_starts(gains: Floats, max_words: int) -> Floats:
-    """Return the highest scores up to each place with 0 to ``max_words`` words so far."""
-    size = len(gains) - 1
-    starts = np.full((size + 1, max_words + 1), -np.inf)
-    starts[0, 0] = 0.0
-    for place in range(1, size + 1):
-        most = min(max_words, place)
-        values = gains[:place, place, None] + starts[:place, :most]
-        starts[place, 1 : most + 1] = values.max(axis=0)
-    return starts
-
-
 class _Lattice:
     """Arcs that are searched, by source and target, and the weighted trigrams that they contain.
 
@@ -327,7 +316,9 @@ def _choose_arcs(
     rough = gains.copy()
     rough[lower, upper] += linguistic[: len(lower)]
     rests = _score_rests(rough, linguistic[len(lower) :], max_words)
-    starts = _score_starts(rough, max_words)
+    # up to each place, from the start: the rests of the reversed utterance
+    stop = np.append(np.full(size, -np.inf), 0.0)
+    starts = _score_rests(rough[::-1, ::-1].T, stop, max_words)[::-1]
 
     # lowest sums that an arc and its rest can need, by place and number of words left
     needed = np.full((size + 1, max_words + 1), np.inf)
@@ -440,20 +431,18 @@ def split_score(
     {'linguistic': 0.0, 'significance': 6.0, 'confidence': 0.0, 'concatenation': 0.0}
     """
     places = np.asarray(positions, np.int64)
-    parts = dict.fromkeys(("linguistic", "significance", "confidence", "concatenation"), 0.0)
-    if not places.size:
-        return parts
-    if tables.linguistic is not None and weights.linguistic:
-        path = np.concatenate([[0, 0], places, [tables.size + 1]])
-        scores = tables.linguistic(path[:-2], path[1:-1], path[2:])
-        parts["linguistic"] = weights.linguistic * math.fsum(scores)
-    if tables.significance is not None and weights.significance:
-        parts["significance"] = weights.significance * math.fsum(tables.significance[places - 1])
-    if tables.confidence is not None and weights.confidence:
-        parts["confidence"] = weights.confidence * math.fsum(tables.confidence[places - 1])
-    if tables.concatenation is not None and weights.concatenation:
-        joined = tables.concatenation[places[:-1], places[1:]]
-        parts["concatenation"] = weights.concatenation * math.fsum(joined)
+    path = np.concatenate([[0, 0], places, [tables.size + 1]])
+    select: dict[str, Callable[[Any], Floats]] = {
+        "linguistic": lambda scores: scores(path[:-2], path[1:-1], path[2:]),
+        "significance": lambda scores: scores[places - 1],
+        "confidence": lambda scores: scores[places - 1],
+        "concatenation": lambda scores: scores[places[:-1], places[1:]],
+    }
+    parts = dict.fromkeys(select, 0.0)
+    for name, scores_of in select.items():
+        scores, weight = getattr(tables, name), getattr(weights, name)
+        if scores is not None and weight and places.size:
+            parts[name] = weight * math.fsum(scores_of(scores))
     return parts
 
 

@@ -202,12 +202,19 @@ def compact(
     return tuple(compactions)
 
 
-def find_used_weights(weights: ScoreWeights, tables: Sequence[ScoreTables]) -> ScoreWeights:
-    """Return weights of which those of scores that no utterance has are 0."""
-    missing = [
-        name for name in SCORE_NAMES if all(getattr(table, name) is None for table in tables)
-    ]
-    return replace(weights, **dict.fromkeys(missing, 0.0))
+def find_scores(tables: Sequence[ScoreTables]) -> tuple[str, ...]:
+    """Return the names of the scores that are available for an utterance."""
+    known = [name for name in SCORE_NAMES if any(getattr(one, name) is not None for one in tables)]
+    return tuple(known)
+
+
+def restrict_weights(weights: ScoreWeights, scores: Sequence[str]) -> ScoreWeights:
+    """Return weights of which all but those of the named scores are 0.
+
+    >>> restrict_weights(ScoreWeights(), ["linguistic", "significance"])
+    ScoreWeights(linguistic=1.0, significance=1.0, confidence=0.0, concatenation=0.0)
+    """
+    return replace(weights, **{name: 0.0 for name in SCORE_NAMES if name not in scores})
 
 
 def summarize_speech(
@@ -223,7 +230,7 @@ def summarize_speech(
     """Return the summary of a speech; ``recognizer`` is the name of that of its words, if any."""
     separate = speech.separate and settings.scope == "utterance"
     tables = models.score(speech.utterances, settings.weights, separate=separate)
-    settings = replace(settings, weights=find_used_weights(settings.weights, tables))
+    settings = replace(settings, weights=restrict_weights(settings.weights, find_scores(tables)))
     compactions = compact(speech.utterances, tables, settings, progress=progress)
     model = models.language_model
     fit = None if model is None else measure_fit(model, speech.utterances)

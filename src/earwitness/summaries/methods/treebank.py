@@ -221,22 +221,26 @@ def read_conllu(path: StrPath | RecordSource) -> list[DependencyTree]:
     return trees
 
 
-def _split_rows(source: RecordSource, problems: list[Problem]) -> Iterator[list[_Row]]:
-    """Yield the rows of every sentence."""
-    rows = list[_Row]()
+def decode_lines(source: RecordSource, problems: list[Problem]) -> Iterator[tuple[int, str]]:
+    """Yield numbers and texts of lines; those that are not UTF-8 are added to the problems."""
     for block in source.blocks():
         for number, line in enumerate(block.lines, block.line):
             try:
-                text = line.decode()
+                yield number, line.decode()
             except UnicodeDecodeError:
-                problem = Problem(source.name, number, "", "is not UTF-8", "save the file as UTF-8")
-                problems.append(problem)
-                continue
-            if not text.strip():
-                yield rows
-                rows = []
-            elif not text.startswith("#"):
-                rows.append(_Row(number, text.split("\t")))
+                remedy = "save the file as UTF-8"
+                problems.append(Problem(source.name, number, "", "is not UTF-8", remedy))
+
+
+def _split_rows(source: RecordSource, problems: list[Problem]) -> Iterator[list[_Row]]:
+    """Yield the rows of every sentence."""
+    rows = list[_Row]()
+    for number, text in decode_lines(source, problems):
+        if not text.strip():
+            yield rows
+            rows = []
+        elif not text.startswith("#"):
+            rows.append(_Row(number, text.split("\t")))
     yield rows
 
 

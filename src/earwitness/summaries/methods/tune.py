@@ -20,13 +20,7 @@ import numpy as np
 from msgspec import UNSET
 
 from earwitness.core import Case, Estimate, Progress, StrPath, Summary, load_json, no_progress
-from earwitness.errors import (
-    Problem,
-    UsageError,
-    file_problem,
-    nearest,
-    refuse_problems,
-)
+from earwitness.errors import UsageError, nearest
 from earwitness.io.atomic import AtomicFile
 from earwitness.io.records import hash_names
 from earwitness.io.schema import Fault
@@ -41,13 +35,22 @@ from earwitness.summaries.methods.compaction import (
     SpokenUtterance,
     TrigramScores,
 )
-from earwitness.summaries.methods.inputs import ALL_ITEMS, keep_record, make_utterance
+from earwitness.summaries.methods.inputs import (
+    ALL_ITEMS,
+    check_recognized,
+    make_utterance,
+    read_records,
+)
 from earwitness.summaries.methods.search import BEAM_WORDS, count_kept, search_summaries
-from earwitness.summaries.methods.summarize import SCORE_NAMES, SummarizerModels
+from earwitness.summaries.methods.summarize import (
+    SCORE_NAMES,
+    SummarizerModels,
+    find_scores,
+    restrict_weights,
+)
 from earwitness.summaries.metrics import SummarizationAccuracy
 from earwitness.summaries.network import ItemCases
-from earwitness.summaries.positions import recognised
-from earwitness.summaries.reader import SummaryOptions, SummaryReader
+from earwitness.summaries.reader import GivenWords, SummaryOptions, SummaryReader
 from earwitness.summaries.records import REFERENCES, SummaryReferenceLine
 from earwitness.task import Filter
 
@@ -88,35 +91,12 @@ def read_references(
     InputError
         If the file cannot be read or has invalid lines; it lists all problems.
     """
-    source, options = RecordSource(place), SummaryOptions(tokenise=tokenize)
-    reader = SummaryReader(options)
-    utterances, cases, problems = list[SpokenUtterance](), list[Case](), list[Problem]()
-    for block in source.blocks():
-        for line, record in REFERENCES.read(block):
-            faults = list[Fault]()
-            if isinstance(record, bytes):
-                value, faults = REFERENCES.faults(record)
-                name = str(value.get("item", ""))
-            else:
-                name = str(record.item)
-                if not keep_record(record, where):
-                    continue
-                made = _read_record(record, reader)
-                if isinstance(made, list):
-                    faults = made
-                else:
-                    utterances.append(made[0])
-                    cases.append(made[1])
-            problems += [Problem(source.name, line, *fault, item=name) for fault in faults]
-    if not problems and not cases:
-        problems.append(file_problem(source.name, "has no items"))
-    if not problems and len({case.item.recognized is None for case in cases}) > 1:
-        number = sum(case.item.recognized is not None for case in cases)
-        message = f"{number:,} of {len(cases):,} items have recognized words"
-        remedy = "give them for all items or for none"
-        problems.append(Problem(source.name, 0, "recognized", message, remedy))
-    refuse_problems(problems, "summarized")
-    return tuple(utterances), tuple(cases)
+    source, reader = RecordSource(place), SummaryReader(SummaryOptions(tokenise=tokenize))
+    read = partial(_read_record, reader=reader)
+    pairs = read_records(source, REFERENCES, where, read)
+    cases = tuple(case for _, case in pairs)
+    check_recognized(source, [case.item.recognized is not None for case in cases], "has no items")
+    return tuple(utterance for utterance, _ in pairs), cases
 
 
 def _read_record(
@@ -164,7 +144,8 @@ class PackedTrigrams:
         triples = np.zeros(0)
         if before:
             triples = scores(*map(np.concatenate, (before, last, following)))
-        return cls(np.asarray(triples, np.float64), _fetch_firsts(scores, start[1:], places[1:]))
+        firsts = np.asarray(scores(start[1:], start[1:], places[1:]), np.float64)
+        return cls(np.asarray(triples, np.float64), np.append(np.nan, firsts))
 
     def __call__(self, before: Ints, last: Ints, following: Ints) -> Floats:
         """Return scores by places."""
@@ -177,10 +158,6 @@ class PackedTrigrams:
         found[is_first] = self.firsts[following[is_first]]
         found[~is_first] = self.triples[index[~is_first]]
         return found
-
-
-def _fetch_firsts(scores: TrigramScores, start: Ints, places: Ints) -> Floats:
-    return np.concatenate([[np.nan], np.asarray(scores(start, start, places), np.float64)])
 
 
 @dataclass
@@ -209,11 +186,7 @@ class ReferencedSpeech:
     @property
     def scores(self) -> tuple[str, ...]:
         """Names of the scores that are available for an utterance."""
-        return tuple(
-            name
-            for name in SCORE_NAMES
-            if any(getattr(table, name) is not None for table in self.tables)
-        )
+        return find_scores(self.tables)
 
     def summarize(self, weights: ScoreWeights) -> list[Positions]:
         """Return the positions of the best summaries."""
@@ -277,10 +250,9 @@ class ReferencedSpeech:
         words = tuple(utterance.words[position - 1] for position in kept)
         if item.recognized is None:
             return Summary(" ".join(words), words, kept)
-        both = None
-        if utterance.times is not None and item.times is not None:
-            both = tuple(utterance.times[position - 1] for position in kept), item.times
-        return Summary(" ".join(words), words, recognised(words, item.words, both).positions)
+
+        times = utterance.times and tuple(utterance.times[position - 1] for position in kept)
+        return Summary(" ".join(words), words, GivenWords(words, times).locate(item).positions)
 
 
 def score_references(
@@ -382,15 +354,6 @@ def fit_weights(
         if value > best_value + LEAST_IMPROVEMENT:
             best, best_value = found, value
     return best
-
-
-def restrict_weights(weights: ScoreWeights, scores: Sequence[str]) -> ScoreWeights:
-    """Return weights of which all but those of the named scores are 0.
-
-    >>> restrict_weights(ScoreWeights(), ["linguistic", "significance"])
-    ScoreWeights(linguistic=1.0, significance=1.0, confidence=0.0, concatenation=0.0)
-    """
-    return replace(weights, **{name: 0.0 for name in SCORE_NAMES if name not in scores})
 
 
 def _mean_accuracies(
