@@ -65,7 +65,13 @@ sixteen seventeen eighteen nineteen
 UNITS = NUMBER_WORDS.split()
 TEN_WORDS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety"
 TENS = TEN_WORDS.split()
-SCALES = ((10**12, "trillion"), (10**9, "billion"), (10**6, "million"), (1000, "thousand"))
+SCALES = (
+    (10**12, "trillion"),
+    (10**9, "billion"),
+    (10**6, "million"),
+    (1000, "thousand"),
+    (100, "hundred"),
+)
 IRREGULAR_ORDINALS = {
     "one": "first",
     "two": "second",
@@ -158,13 +164,11 @@ def cardinal(number: int) -> list[str]:
     if number < 20:
         return [UNITS[number]]
     if number < 100:
-        return [TENS[number // 10], *([UNITS[number % 10]] if number % 10 else [])]
-    if number < 1000:
-        rest = cardinal(number % 100) if number % 100 else []
-        return [UNITS[number // 100], "hundred", *rest]
-    scale, name = next(pair for pair in SCALES if number >= pair[0])
-    rest = cardinal(number % scale) if number % scale else []
-    return [*cardinal(number // scale), name, *rest]
+        words, rest = [TENS[number // 10]], number % 10
+    else:
+        scale, name = next(pair for pair in SCALES if number >= pair[0])
+        words, rest = [*cardinal(number // scale), name], number % scale
+    return [*words, *(cardinal(rest) if rest else [])]
 
 
 def ordinal(number: int) -> list[str]:
@@ -214,80 +218,18 @@ def _minutes(digits: str) -> list[str]:
 # --- Phones of a word ----------------------------------------------------------------------------
 
 
-LETTER_GROUPS = {  # the longest group that fits is used
-    "tion": "SH AH N",
-    "sion": "ZH AH N",
-    "ough": "AO",
-    "igh": "AY",
-    "tch": "CH",
-    "sch": "SH",
-    "dge": "JH",
-    "eau": "OW",
-    "ch": "CH",
-    "sh": "SH",
-    "th": "TH",
-    "ph": "F",
-    "gh": "G",
-    "kn": "N",
-    "wr": "R",
-    "wh": "W",
-    "ck": "K",
-    "qu": "K W",
-    "ng": "NG",
-    "ee": "IY",
-    "ea": "IY",
-    "ie": "IY",
-    "ei": "EY",
-    "ey": "IY",
-    "ai": "EY",
-    "ay": "EY",
-    "oo": "UW",
-    "ou": "AW",
-    "ow": "OW",
-    "oa": "OW",
-    "oi": "OY",
-    "oy": "OY",
-    "au": "AO",
-    "aw": "AO",
-    "ew": "Y UW",
-    "er": "ER",
-    "ir": "ER",
-    "ur": "ER",
-    "ar": "AA R",
-    "or": "AO R",
-    "ce": "S EH",
-    "ci": "S IH",
-    "cy": "S IY",
-    "ge": "JH EH",
-    "gi": "JH IH",
-    "a": "AE",
-    "b": "B",
-    "c": "K",
-    "d": "D",
-    "e": "EH",
-    "f": "F",
-    "g": "G",
-    "h": "HH",
-    "i": "IH",
-    "j": "JH",
-    "k": "K",
-    "l": "L",
-    "m": "M",
-    "n": "N",
-    "o": "OW",
-    "p": "P",
-    "q": "K",
-    "r": "R",
-    "s": "S",
-    "t": "T",
-    "u": "AH",
-    "v": "V",
-    "w": "W",
-    "x": "K S",
-    "y": "IY",
-    "z": "Z",
-    "'": "",
-}
+# letter groups with their phones; of several groups that fit, the longest is used
+LETTER_PHONES = """
+tion=SH-AH-N sion=ZH-AH-N ough=AO igh=AY tch=CH sch=SH dge=JH eau=OW ch=CH sh=SH th=TH ph=F gh=G
+kn=N wr=R wh=W ck=K qu=K-W ng=NG ee=IY ea=IY ie=IY ei=EY ey=IY ai=EY ay=EY oo=UW ou=AW ow=OW
+oa=OW oi=OY oy=OY au=AO aw=AO ew=Y-UW er=ER ir=ER ur=ER ar=AA-R or=AO-R ce=S-EH ci=S-IH cy=S-IY
+ge=JH-EH gi=JH-IH a=AE b=B c=K d=D e=EH f=F g=G h=HH i=IH j=JH k=K l=L m=M n=N o=OW p=P q=K r=R
+s=S t=T u=AH v=V w=W x=K-S y=IY z=Z
+"""
+LETTER_GROUPS = {
+    group: phones.split("-")
+    for group, _, phones in (entry.partition("=") for entry in LETTER_PHONES.split())
+} | {"'": []}
 MAX_GROUP_LETTERS = max(map(len, LETTER_GROUPS))
 MIN_PART_LETTERS = 3  # of the parts of a compound
 VOICED_ENDINGS = ("B", "D", "G", "V", "DH", "Z", "M", "N", "NG", "L", "R")
@@ -329,7 +271,7 @@ def _pronounce_letters(word: str) -> str:
         for size in range(MAX_GROUP_LETTERS, 0, -1):
             group = letters[place : place + size]
             if group in LETTER_GROUPS:
-                phones += LETTER_GROUPS[group].split()
+                phones += LETTER_GROUPS[group]
                 break
         place += len(group)
     return " ".join(phones)

@@ -16,7 +16,7 @@ import zlib
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import isnan, log10, nan
 from os import PathLike
@@ -217,53 +217,6 @@ class PackedNGrams:
         is_found[is_found] = codes[rows[is_found]] == wanted[is_found]
         return np.where(is_found, rows, -1)
 
-    def find_row(self, ngram: Sequence[str]) -> int:
-        """Return the row of an n-gram in its level, or -1."""
-        if not 0 < len(ngram) <= len(self.levels):
-            return -1
-        row = self.numbers.get(ngram[0], -1)
-        for size, word in enumerate(ngram[1:], 2):
-            codes, number = self.levels[size - 1].codes, self.numbers.get(word, -1)
-            if row < 0 or number < 0:
-                return -1
-            code = row * len(self.words) + number
-            row = int(np.searchsorted(codes, code))
-            row = row if row < len(codes) and codes[row] == code else -1
-        return row
-
-    def list_ngrams(self, size: int) -> Iterator[NGram]:
-        """Yield the n-grams of a level in the order of its rows."""
-        rows, columns = self.levels[size - 1].codes, list[list[int]]()
-        for level in self.levels[size - 2 :: -1] if size > 1 else ():
-            columns.append((rows % len(self.words)).tolist())
-            rows = level.codes[rows // len(self.words)]
-        columns.append(rows.tolist())
-        for numbers in zip(*reversed(columns), strict=True):
-            yield tuple(self.words[number] for number in numbers)
-
-
-@dataclass(frozen=True, eq=False)
-class PackedValues(Mapping[NGram, float]):
-    """Logarithms of probabilities or of back-off weights of packed n-grams, by n-gram."""
-
-    ngrams: PackedNGrams
-    columns: tuple[Floats, ...] = field(repr=False)
-
-    def __getitem__(self, ngram: NGram) -> float:
-        row = self.ngrams.find_row(ngram)
-        value = nan if row < 0 else float(self.columns[len(ngram) - 1][row])
-        if isnan(value):
-            raise KeyError(ngram)
-        return value
-
-    def __iter__(self) -> Iterator[NGram]:
-        for size, column in enumerate(self.columns, 1):
-            listed = zip(self.ngrams.list_ngrams(size), np.isnan(column).tolist(), strict=True)
-            yield from (ngram for ngram, is_missing in listed if not is_missing)
-
-    def __len__(self) -> int:
-        return sum(int(np.count_nonzero(~np.isnan(column))) for column in self.columns)
-
 
 class _Columns(NamedTuple):
     """N-grams of one length in any order: numbers of words (n-grams × length), and values."""
@@ -271,26 +224,6 @@ class _Columns(NamedTuple):
     numbers: NDArray[np.int32]
     logs: Floats
     backoffs: Floats
-
-
-def pack_model(model: NGramModel) -> PackedNGrams:
-    """Return the arrays of a model; those of a model that was read from a file are its own."""
-    if isinstance(model.log_probabilities, PackedValues):
-        return model.log_probabilities.ngrams
-    by_size: list[list[NGram]] = [[] for _ in range(model.order)]
-    for ngram in model.log_probabilities:
-        by_size[len(ngram) - 1].append(ngram)
-    words = [ngram[0] for ngram in by_size[0]]
-    numbers = {word: number for number, word in enumerate(words)}
-    columns = [
-        _Columns(
-            np.array([[numbers[word] for word in n] for n in ngrams], np.int32).reshape(-1, size),
-            np.array([model.log_probabilities[ngram] for ngram in ngrams], np.float64),
-            np.array([model.log_backoffs.get(ngram, nan) for ngram in ngrams], np.float64),
-        )
-        for size, ngrams in enumerate(by_size, 1)
-    ]
-    return _pack_columns(words, columns)
 
 
 def _pack_columns(words: Sequence[str], columns: list[_Columns]) -> PackedNGrams:
@@ -364,7 +297,7 @@ GZIP_MAGIC, UTF8_BOM = b"\x1f\x8b", b"\xef\xbb\xbf"
 RESERVED_WORDS = {word.encode(): word for word in (SENTENCE_START, SENTENCE_END, UNKNOWN)}
 
 
-def read_arpa(source: StrPath | Iterable[str], name: str = "model") -> NGramModel:
+def read_arpa(source: StrPath | Iterable[str], name: str = "model") -> PackedNGrams:
     """Read an ARPA file, as SRILM, KenLM, MITLM, IRSTLM and the CMU tools write them.
 
     Columns are separated by tabs or blanks, back-off weights may be missing (they are 1 then), and
@@ -379,8 +312,8 @@ def read_arpa(source: StrPath | Iterable[str], name: str = "model") -> NGramMode
 
     Returns
     -------
-    NGramModel
-        The model, whose n-grams are kept in arrays.
+    PackedNGrams
+        The model as arrays.
 
     Raises
     ------
@@ -390,8 +323,8 @@ def read_arpa(source: StrPath | Iterable[str], name: str = "model") -> NGramMode
     Examples
     --------
     >>> model = read_arpa(write_arpa(estimate_model([["it", "rains"], ["it", "snows"]])))
-    >>> round(10 ** model.log_probability("it", ["<s>"]), 2)
-    0.73
+    >>> len(model.levels), model.words[:3]
+    (3, ('</s>', '<s>', '<unk>'))
     """
     if isinstance(source, str | PathLike):
         reader = _ArpaReader(str(source))
@@ -541,16 +474,14 @@ class _ArpaReader:
             elif size == 1:
                 self._add_word(word)
 
-    def finish(self) -> NGramModel:
+    def finish(self) -> PackedNGrams:
         """Return the model; raise InputError if there are problems."""
         self._check_counts()
         refuse_problems(self.problems, "read", self.problem_count)
         packed = _pack_columns(self.words, [section.columns() for section in self.sections])
         self._check_repeated(packed)
         refuse_problems(self.problems, "read", self.problem_count)
-        logs = PackedValues(packed, tuple(level.logs for level in packed.levels))
-        backoffs = PackedValues(packed, tuple(level.backoffs for level in packed.levels))
-        return NGramModel(len(packed.levels), logs, backoffs)
+        return packed
 
     def _check_counts(self) -> None:
         found = {section.size: len(section.logs) for section in self.sections}

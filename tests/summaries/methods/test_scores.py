@@ -21,7 +21,7 @@ from earwitness.summaries.methods.scores import (
     score_significance,
     significance_signature,
 )
-from earwitness.text.ngrams import estimate_model
+from earwitness.text.ngrams import estimate_model, read_arpa, write_arpa
 from earwitness.text.words import split_japanese
 
 
@@ -147,7 +147,7 @@ def test_confidence_is_the_limited_logarithm_of_posteriors() -> None:
 
 def test_tables_have_the_scores_of_every_utterance() -> None:
     utterances = [said("it rains a lot"), SpokenUtterance(("snow",), confidences=(0.5,)), said("")]
-    model = ArpaModel(estimate_model([["it", "rains"], ["snow"]]))
+    model = ArpaModel(read_arpa(write_arpa(estimate_model([["it", "rains"], ["snow"]]))))
     tables = make_tables(utterances, model, topic="frequency")
     assert [table.size for table in tables] == [4, 1, 0]
     significance = score_significance(utterances, topic="frequency")

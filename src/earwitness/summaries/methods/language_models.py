@@ -34,7 +34,6 @@ from earwitness.text.ngrams import (
     NGramModel,
     PackedNGrams,
     estimate_model,
-    pack_model,
     read_arpa,
 )
 from earwitness.text.sentences import split_sentences
@@ -214,9 +213,8 @@ class _PocketsphinxScores:
 class ArpaModel:
     """A language model of n-grams, of which those of up to three words are used."""
 
-    def __init__(self, model: NGramModel, name: str = "arpa") -> None:
-        self._name = name
-        self._ngrams = pack_model(model)
+    def __init__(self, ngrams: PackedNGrams, name: str = "arpa") -> None:
+        self._name, self._ngrams = name, ngrams
         self._has_probability = self._ngrams.levels[0].logs > NO_PROBABILITY_LOG10 + 1
 
     @property
@@ -263,12 +261,12 @@ class _ArpaScores:
         numbers = np.array([ngrams.numbers.get(key, -1) for key in types.keys], np.int64)
         numbers[0] = -1
         self._numbers = numbers
-        singles = _take(ngrams, 1, numbers, UNKNOWN_WORD_LOG10)
-        backoffs = _take_backoffs(ngrams, 1, numbers)
+        singles = _take(ngrams, 1, "logs", numbers, UNKNOWN_WORD_LOG10)
+        backoffs = _take(ngrams, 1, "backoffs", numbers, 0.0)
         self._rows = ngrams.find_rows(2, numbers[:, None], numbers[None, :])
-        pairs = _take(ngrams, 2, self._rows, np.nan)
-        self._pairs = np.where(np.isnan(pairs), backoffs[:, None] + singles[None, :], pairs)
-        self._backoffs = _take_backoffs(ngrams, 2, self._rows)
+        shorter = backoffs[:, None] + singles[None, :]
+        self._pairs = _take(ngrams, 2, "logs", self._rows, shorter)
+        self._backoffs = _take(ngrams, 2, "backoffs", self._rows, 0.0)
 
     def __call__(self, before: Ints, last: Ints, following: Ints) -> Floats:
         befores, lasts, words = self._types.look_up(before, last, following)
@@ -276,24 +274,18 @@ class _ArpaScores:
         contexts = self._rows[befores, lasts]
         places = np.nonzero(contexts >= 0)
         rows = self._ngrams.find_rows(3, contexts[places], self._numbers[words[places]])
-        found = _take(self._ngrams, 3, rows, np.nan)
-        scores[places] = np.where(np.isnan(found), scores[places], found)
+        scores[places] = _take(self._ngrams, 3, "logs", rows, scores[places])
         return np.where(words == 0, UNKNOWN_WORD_SCORE, scores * LN_10)
 
 
-def _take(ngrams: PackedNGrams, size: int, rows: Ints, default: float) -> Floats:
-    """Return the logarithms of n-grams; a default for negative rows."""
-    if size > len(ngrams.levels):
+def _take(
+    ngrams: PackedNGrams, size: int, column: str, rows: Ints, default: float | Floats
+) -> Floats:
+    """Return the logarithms of n-grams or of their back-off weights; a default without any."""
+    if size > len(ngrams.levels) or not len(ngrams.levels[size - 1].codes):
         return np.full(rows.shape, default)
-    logs = ngrams.levels[size - 1].logs
-    return np.where(rows >= 0, logs[rows], default) if len(logs) else np.full(rows.shape, default)
-
-
-def _take_backoffs(ngrams: PackedNGrams, size: int, rows: Ints) -> Floats:
-    """Return the logarithms of back-off weights; 0 for contexts without one."""
-    if size > len(ngrams.levels) or not len(ngrams.levels[size - 1].logs):
-        return np.zeros(rows.shape)
-    return np.nan_to_num(np.where(rows >= 0, ngrams.levels[size - 1].backoffs[rows], 0.0), nan=0.0)
+    values: Floats = getattr(ngrams.levels[size - 1], column)[rows]
+    return np.where((rows >= 0) & ~np.isnan(values), values, default)
 
 
 # --- Fit of a language model ---------------------------------------------------------------------
