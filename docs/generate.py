@@ -17,14 +17,12 @@ import click
 import numpy as np
 
 from earwitness.analysis.screening import PRESETS, SCREENS, Screen
-from earwitness.cli.declarations import declare
 from earwitness.cli.main import COMMANDS, group
-from earwitness.cli.options import HELP_ALL
 from earwitness.core import Value
 from earwitness.metric import Metric
 from earwitness.ratings.rubric import LANGUAGES, Dimension, thumbs
 from earwitness.ratings.scales import Scale
-from earwitness.registry import METRICS, TASKS
+from earwitness.registry import METRICS
 from earwitness.studies.file.schema import study_schema
 from earwitness.studies.population import Person
 from earwitness.studies.study import SpokenText
@@ -118,7 +116,6 @@ def _help(command: click.Command, name: str, parent: click.Context | None) -> st
     settings: dict[str, Any] = {"terminal_width": 100, "max_content_width": 100}
     settings |= command.context_settings
     context = click.Context(command, info_name=name, parent=parent, **settings)
-    context.meta[HELP_ALL] = True
     return f"```text\n{command.get_help(context)}\n```"
 
 
@@ -306,14 +303,6 @@ def schema_page() -> str:
     return json.dumps(study_schema(), indent=1, ensure_ascii=False) + "\n"
 
 
-# --- Options of metrics for the command line -----------------------------------------------------
-
-
-def metric_options() -> str:
-    """Metrics and tasks as the command line needs them for its help."""
-    return json.dumps(declare(METRICS, TASKS), indent=1, ensure_ascii=False) + "\n"
-
-
 # --- The source tree ------------------------------------------------------------------------------
 
 
@@ -480,7 +469,6 @@ PAGES: dict[str, Callable[[], str]] = {
     "decisions/index.md": decisions_page,
     "trial-kinds/index.md": kinds_page,
     "architecture.md": architecture_page,
-    "../src/earwitness/cli/metric_options.json": metric_options,
     "metrics.md": metrics_page,
     "cli.md": cli_page,
     "study.md": study_page,

@@ -101,12 +101,11 @@ def test_the_command_line_scores_with_the_task_and_the_metric(
     assert 'no case has a field "colour"' in wrong
 
 
-def test_help_and_the_list_of_metrics_show_it(installed: Path, tmp_path: Path) -> None:
-    told = run("-m", "earwitness", "score", "--help", folder=tmp_path, packages=installed)
-    assert "No further options for tags (default metric: tag_overlap)" in told
-    told = run("-m", "earwitness", "metrics", folder=tmp_path, packages=installed)
-    assert "tag_overlap (tags): Shared tags" in told
-    assert "tag_overlap" not in run("-m", "earwitness", "score", "--help", folder=tmp_path)
+def test_the_list_of_metrics_shows_it(installed: Path, tmp_path: Path) -> None:
+    told = run("-m", "earwitness", "metrics", "tags", folder=tmp_path, packages=installed)
+    assert "tags: default tag_overlap; people: tag_overlap" in told
+    assert "tag_overlap: Shared tags (--against)" in told
+    assert "tag_overlap" not in run("-m", "earwitness", "metrics", folder=tmp_path)
 
 
 def test_python_scores_with_the_task_and_the_metric(installed: Path, tmp_path: Path) -> None:

@@ -7,12 +7,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 
 from earwitness.cli.main import COMMANDS, group
-from earwitness.cli.options import DECLARED, OPTION_NAMES, SectionOption
+from earwitness.cli.options import metric_parameters
 from helpers.command_line import run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -93,45 +94,29 @@ def test_help_of_the_program_lists_commands_by_task_with_score_first() -> None:
     assert [line.split()[0] for line in lists if line.startswith("  ")] == list(COMMANDS)
 
 
-@pytest.mark.parametrize("command", ["score", "compare", "people"])
-def test_help_shows_shared_options_first_then_those_of_each_task(command: str) -> None:
-    lines = run(command, "--help", width=COLUMNS).stdout.splitlines()
-    assert max(map(len, lines)) <= COLUMNS
-    headings = [line for line in lines if line.startswith("Options for ")]
-    names = [line.removeprefix("Options for ").partition(" (")[0] for line in headings]
-    titles = "titles, captions and other texts"
-    assert names == ["all tasks", "chapters", titles, "summaries", "skims"]
-    sections: dict[str, list[str]] = {}
-    for line in lines:
-        if line.startswith("Options for "):
-            rows = sections.setdefault(names[len(sections)], [])
-        elif sections and line.startswith("  -"):
-            rows.append(line.split()[0].rstrip(","))
-    assert sections["all tasks"][:3] == ["--metric", "--value", "--against"]
-    assert "--collar" in sections["chapters"]
-    assert "--words" in sections[titles]
-    assert "--word-match" in sections["summaries"]
-    assert sections["skims"] == ["--embedder", "--block", "--period"]
+def test_the_list_of_metrics_has_every_option_once_per_task() -> None:
+    tasks = {name: run("metrics", name).stdout for name in ("chapters", "summaries", "skims")}
+    for flag in metric_parameters():
+        listed = [
+            text.count(f"\n  {flag}:") + text.count(f"\n  {flag} ") for text in tasks.values()
+        ]
+        assert set(listed) <= {0, 1}, flag
+        assert sum(listed) > 0, flag
+    assert run("metrics").stdout == "\n".join(tasks.values())
 
 
-def test_every_option_of_a_metric_has_one_line_of_help() -> None:
-    shown = run("score", "--help-all", width=COLUMNS).stdout
-    for declared in [*DECLARED["parameters"], *DECLARED["options"]]:
-        flag = OPTION_NAMES.get(declared["name"])
-        row = f"  --{flag or declared['name'].replace('_', '-')} "
-        assert shown.count(row) == 1, row
-        assert "…" not in shown
+def test_an_unknown_task_has_no_list_of_metrics() -> None:
+    done = run("metrics", "chapter")
+    assert done.returncode == 2
+    assert 'unknown task "chapter" — did you mean "chapters"?' in done.stderr
 
 
 @pytest.mark.parametrize("command", ["score", "compare", "people"])
-def test_all_help_shows_every_option_and_help_says_so(command: str) -> None:
-    usual, shown = (run(command, option).stdout for option in ("--help", "--help-all"))
-    params = dict(commands())[command].params
-    options = [one for one in params if isinstance(one, SectionOption)]
-    assert len(options) > 40
-    assert all(f"  {option.opts[0]}" in shown for option in options)
-    assert "--help-all also shows" in usual
-    assert {line for line in usual.splitlines() if line.startswith("  -")} < {*shown.splitlines()}
+def test_help_says_where_options_of_metrics_are(command: str) -> None:
+    shown = run(command, "--help", width=COLUMNS).stdout
+    assert max(map(len, shown.splitlines())) <= COLUMNS
+    assert "earwitness metrics lists them" in " ".join(shown.split())
+    assert "--collar FLOAT" not in shown
 
 
 @pytest.mark.parametrize(("name", "command"), [*commands()], ids=[one for one, _ in commands()])
@@ -144,8 +129,7 @@ def test_every_command_and_option_is_described(name: str, command: click.Command
         if isinstance(parameter, click.Option):
             assert parameter.help, f"{name} {parameter.opts}"
             assert sum(flag.startswith("--") for flag in parameter.opts) == 1, parameter.opts
-            if not isinstance(parameter, SectionOption):
-                assert not parameter.help.startswith("["), f"{name} {parameter.opts}"
+            assert not parameter.help.startswith("["), f"{name} {parameter.opts}"
 
 
 @pytest.mark.parametrize("name", ["score", "compare", "people", "network", "gather", "metrics"])
@@ -168,13 +152,8 @@ def test_help_of_scoring_commands_comes_without_numpy(name: str) -> None:
 @pytest.mark.parametrize(
     ("command", "row"),
     [
-        ("score", "--collar FLOAT,... "),
-        ("score", "--longest INTEGER,... "),
-        ("score", "--layer INTEGER,... "),
         ("score", "--worst INTEGER "),
         ("score", "--level FLOAT "),
-        ("score", "--against [mean|best] "),
-        ("score", "--model NAME "),
         ("score", "--samples FILE "),
         ("score", "--reference-counts N,... "),
         ("compare", "--permutations INTEGER "),
@@ -188,14 +167,28 @@ def test_help_names_the_type_of_an_option(command: str, row: str) -> None:
     assert f"  {row}" in run(command, "--help", width=COLUMNS).stdout
 
 
-def test_the_type_of_an_option_is_that_of_its_parameter() -> None:
+@pytest.mark.parametrize(
+    ("given", "values"),
+    [
+        (["--collar", "1,3"], {"collar": [1.0, 3.0]}),
+        (["--collar=1", "--collar", "3"], {"collar": [1.0, 3.0]}),
+        (["--longest", "2", "--word-match", "surface"], {"longest": [2], "match": ["surface"]}),
+        (["--preset", "srt", "--preset", "markdown"], {"preset": "markdown"}),
+        (["--force-alignment"], {"force_alignment": True}),
+    ],
+)
+def test_options_of_metrics_may_stand_anywhere(given: list[str], values: dict[str, Any]) -> None:
     command = dict(commands())["score"]
-    options = {option.name: option for option in command.params}
-    kinds = {float: "float,...", int: "integer,...", str: "text"}
-    for declared in DECLARED["parameters"]:
-        option = options[declared["name"]]
-        wanted = "choice" if declared["choices"] else kinds[type(declared["default"])]
-        assert option.type.name == wanted, declared["name"]
+    for line in ([*given, "a", "b"], ["a", *given, "b"], ["a", "b", *given]):
+        context = command.make_context("score", [*line, "--draws", "5", "-o", "--metric"])
+        assert {name: context.params[name] for name in values} == values
+        chosen = [context.params[name] for name in ("outputs", "references", "draws", "output")]
+        assert chosen == ["a", "b", 5, Path("--metric")]
+
+
+def test_what_follows_two_dashes_is_no_option() -> None:
+    context = dict(commands())["score"].make_context("score", ["--", "--collar", "--edge"])
+    assert (context.params["outputs"], context.params["references"]) == ("--collar", "--edge")
 
 
 @pytest.mark.parametrize(
@@ -204,13 +197,21 @@ def test_the_type_of_an_option_is_that_of_its_parameter() -> None:
         ("--longest", "2.5", "'2.5' is not a whole number or a list such as 1,2,4"),
         ("--reference-counts", "1,x", "'1,x' is not a whole number or a list such as 1,2,4"),
         ("--collar", "1,wide", "'1,wide' is not a number or a list such as 1,3,10"),
-        ("--metric", "colar", 'unknown name "colar" — did you mean "collar"?'),
+        ("--preset", "utube", "'utube' is not one of"),
+        ("--colar", "1", 'unknown option --colar — did you mean "--collar"?'),
+        ("--drws", "1", 'unknown option --drws — did you mean "--draws"?'),
     ],
 )
 def test_wrong_types_are_refused(flag: str, value: str, message: str) -> None:
     done = run("score", "-", flag, value)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_an_option_of_a_metric_needs_a_value() -> None:
+    done = run("score", "-", "--collar")
+    assert done.returncode == 2
+    assert "--collar needs a value" in done.stderr
 
 
 def test_whole_numbers_may_be_a_list() -> None:
@@ -231,8 +232,8 @@ def test_a_level_of_headings_is_no_confidence_level() -> None:
 
 def test_the_list_of_metrics_has_the_new_names() -> None:
     shown = run("metrics").stdout
-    assert "--boundary-matching greedy: " in shown
-    assert "--word-match position: " in shown
+    assert "--boundary-matching greedy|optimal: " in shown
+    assert "--word-match position|surface: " in shown
     assert "--match " not in shown
 
 

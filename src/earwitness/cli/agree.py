@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from earwitness.cli.options import report_options
 from earwitness.cli.output import (
     FILE,
     FILE_PATH,
@@ -31,7 +32,6 @@ from earwitness.cli.study_analyse import (
     SCREEN_OPTION,
     parse_screening,
     pop_table_options,
-    report_options,
     split_pairs,
 )
 from earwitness.metaeval.agree import ScoreOptions

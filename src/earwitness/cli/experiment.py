@@ -11,23 +11,29 @@ import click
 
 from earwitness.cli.main import SubcommandGroup
 from earwitness.cli.options import (
-    SHARED_OPTIONS,
+    DRAWS_OPTION,
+    LEVEL_OPTION,
+    METRIC_OPTION,
+    WHERE_OPTION,
     IntegerList,
-    TaskCommand,
+    MetricCommand,
     choose_metric_map,
     drop_unset,
-    metric_options,
-    section_option,
-    value_option,
+    report_options,
 )
 from earwitness.cli.output import (
     FILE,
     FOLDER,
+    JOBS_OPTION,
+    QUIET_OPTION,
+    SEED_OPTION,
     FileName,
     OutputTarget,
     TextTarget,
     add_options,
+    list_option,
     note_on_interruption,
+    option,
     progress_bar,
     warnings_as_notes,
 )
@@ -50,7 +56,6 @@ def experiment_command() -> None:
 # --- Options of the simulator --------------------------------------------------------------------
 
 
-SIMULATOR_SECTION = "the simulator"
 SIMULATOR_SIZES = {
     "items": (50, "Number of utterances."),
     "ratio": (0.4, "Share of words that summaries keep."),
@@ -64,12 +69,10 @@ SIMULATOR_SIZES = {
 # sizes that are not set are None
 simulator_options = add_options(
     *(
-        section_option(
+        option(
             f"--{name}",
             type=type(default),
-            help=text,
-            show_default=str(default),
-            section=SIMULATOR_SECTION,
+            help=f"{text}  [default: {default}]",
         )
         for name, (default, text) in SIMULATOR_SIZES.items()
     )
@@ -79,7 +82,6 @@ simulator_options = add_options(
 # --- Options of the summarizer -------------------------------------------------------------------
 
 
-SUMMARIZER_SECTION = "--make-systems"
 SUMMARIZER_OPTIONS = {
     "lm": ("NAME", "pocketsphinx, an ARPA file, or none."),
     "grammar": ("FILE", "Grammar from train-grammar. [none]"),
@@ -91,7 +93,7 @@ SUMMARIZER_OPTIONS = {
 
 summarizer_options = add_options(
     *(
-        section_option(f"--{name}", help=text, metavar=metavar, section=SUMMARIZER_SECTION)
+        option(f"--{name}", help=text, metavar=metavar)
         for name, (metavar, text) in SUMMARIZER_OPTIONS.items()
     )
 )
@@ -100,71 +102,62 @@ summarizer_options = add_options(
 # --- Command experiment references ---------------------------------------------------------------
 
 
-class ExperimentCommand(TaskCommand):
-    """A command whose default metrics are those of no task in particular."""
-
-    def _section_title(self, section: str) -> str:
-        return super()._section_title(section).partition(" (default metric")[0]
-
-
 references_options = add_options(
-    metric_options,
-    section_option(
+    option(
         "--judgements",
         multiple=True,
         type=FILE,
         help="Table of ratings of the outputs (repeatable).",
     ),
-    section_option(
+    option(
         "--reading-answers",
         multiple=True,
         type=FILE,
         help="Ratings from reading trials (repeatable).",
     ),
-    section_option("--words-answers", type=FILE, help="References from words trials."),
-    section_option(
-        "--scale", default="", metavar="NAME", help="Rating scale, if there are several."
+    option("--words-answers", type=FILE, help="References from words trials."),
+    option("--scale", default="", metavar="NAME", help="Rating scale, if there are several."),
+    option("--human", default="", metavar="NAME", help="Person who is also a system."),
+    METRIC_OPTION,
+    list_option(
+        "--value",
+        "values",
+        metavar="NAME",
+        help="Value to show (repeatable).  [default: one per metric; sumaccy: also wsumaccy]",
     ),
-    section_option("--human", default="", metavar="NAME", help="Person who is also a system."),
-    SHARED_OPTIONS["metric"],
-    value_option("one per metric; sumaccy: also wsumaccy"),
-    SHARED_OPTIONS["where"],
-    section_option(
+    WHERE_OPTION,
+    option(
         "--sizes",
         type=IntegerList(),
         default="",
         metavar="N,...",
-        help="Numbers of people.",
-        show_default="all",
+        help="Numbers of people.  [default: all]",
     ),
-    section_option("--orders", default=100, help="Random orders of people."),
-    section_option("--exact", is_flag=True, help="Use all orders of people."),
-    section_option(
+    option("--orders", default=100, help="Random orders of people."),
+    option("--exact", is_flag=True, help="Use all orders of people."),
+    option(
         "--coefficient",
         "coefficients",
         multiple=True,
         metavar="NAME",
-        help="Correlation coefficient (repeatable).",
-        show_default="pearson",
+        help="Correlation coefficient (repeatable).  [default: pearson]",
     ),
-    section_option(
+    option(
         "--isolated-rule",
         type=float,
         default=3.0,
         help="SDs below the median; 0: nobody is isolated.",
     ),
-    SHARED_OPTIONS["draws"],
-    section_option("--permutations", default=1000, help="Number of permutations."),
-    SHARED_OPTIONS["level"],
-    SHARED_OPTIONS["seed"],
-    SHARED_OPTIONS["jobs"],
-    section_option("--resume", type=FOLDER, help="Keep finished parts here, to resume."),
-    SHARED_OPTIONS["quiet"],
-    section_option("--points", type=FILE, help="Also write all points (CSV)."),
-    *(SHARED_OPTIONS[name] for name in ("to", "table", "interval_form", "output", "title")),
-    SHARED_OPTIONS["figures"],
-    section_option("--simulate", is_flag=True, help="Simulate the data; no files are read."),
-    section_option(
+    DRAWS_OPTION,
+    option("--permutations", default=1000, help="Number of permutations."),
+    LEVEL_OPTION,
+    SEED_OPTION,
+    JOBS_OPTION,
+    option("--resume", type=FOLDER, help="Keep finished parts here, to resume."),
+    QUIET_OPTION,
+    option("--points", type=FILE, help="Also write all points (CSV)."),
+    option("--simulate", is_flag=True, help="Simulate the data; no files are read."),
+    option(
         "--make-systems",
         is_flag=True,
         help="Make up to nine systems; give REFERENCES alone.",
@@ -173,12 +166,13 @@ references_options = add_options(
 RESUME_REMARK = "run the same command again to resume"
 
 
-@experiment_command.command("references", cls=ExperimentCommand)
+@experiment_command.command("references", cls=MetricCommand)
 @click.argument("outputs", required=False)
 @click.argument("references", required=False)
 @references_options
 @summarizer_options
 @simulator_options
+@report_options
 def references_command(
     outputs: str | None,
     references: str | None,

@@ -33,7 +33,7 @@ COMMAND_SECTIONS = {
         "score": Verb("score", "Score system outputs against references."),
         "compare": Verb("score", "Test which systems differ significantly."),
         "people": Verb("score", "Measure inter-annotator agreement."),
-        "metrics": Verb("score", "List all metrics with their values and options."),
+        "metrics": Verb("metrics", "List metrics with their values and options."),
         "gather": Verb("score", "Convert subtitles and chapter lists to JSON Lines."),
         "network": Verb("score", "Show the word network of reference summaries."),
         "chunkseg": Verb("chunkseg", "Score with the options of the chunkseg package."),

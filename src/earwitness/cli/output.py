@@ -73,9 +73,9 @@ def text_option(*names: str, metavar: str, help: str) -> CommandOption:
     return option(*names, default="", metavar=metavar, help=help)
 
 
-def flag_option(*names: str, help: str) -> CommandOption:
+def flag_option(*names: str, **settings: Any) -> CommandOption:
     """Return an option without a value."""
-    return option(*names, is_flag=True, help=help)
+    return option(*names, is_flag=True, **settings)
 
 
 def list_option(*names: str, **settings: Any) -> CommandOption:
@@ -296,12 +296,10 @@ QUIET_OPTION = flag_option("--quiet", help="Hide the progress bar.")
 SHOWN_OPTION = option(
     "--shown", metavar="ZONE", help="Time zone of displayed times.  [default: same as --zone]"
 )
-JOBS_OPTION = option(
-    "--jobs", type=click.IntRange(1), default=1, help="Number of worker processes."
-)
+JOBS_OPTION = option("--jobs", type=Integer(1), default=1, help="Number of worker processes.")
 READERS_OPTION = option(
     "--jobs",
-    type=click.IntRange(1),
+    type=Integer(1),
     help="Number of worker processes that read long recordings.  [default: number of cores]",
 )
 HOUR_GAP_OPTION = option(

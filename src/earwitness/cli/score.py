@@ -1,4 +1,4 @@
-"""The commands score, compare, people, metrics, gather and network."""
+"""The commands score, compare, people, gather and network."""
 
 from __future__ import annotations
 
@@ -9,22 +9,19 @@ import click
 
 import earwitness
 from earwitness.cli.options import (
-    SHARED_OPTIONS,
     IntegerList,
-    PeopleCommand,
-    TaskCommand,
+    MetricCommand,
     choose_metric_map,
     drop_unset,
-    network_options,
-    option_flag,
-    section_option,
-    shared_options,
-    value_option,
+    report_options,
+    scoring_options,
+    system_options,
 )
 from earwitness.cli.output import (
     EXISTING_FILE,
     EXISTING_PATH,
     FILE,
+    OUTPUT_OPTION,
     OutputTarget,
     TextTarget,
     flag_option,
@@ -37,19 +34,18 @@ from earwitness.cli.output import (
     progress_bar,
     warnings_as_notes,
 )
-from earwitness.errors import PluginError
 
 # --- Command score -------------------------------------------------------------------------------
 
 
-@click.command("score", cls=TaskCommand)
+@click.command("score", cls=MetricCommand)
 @click.argument("outputs")
 @click.argument("references", required=False)
-@shared_options()
-@value_option("all")
-@section_option("--system", metavar="NAME", help="System name (chunkseg's format only).")
-@section_option("--samples", type=FILE, help="Also write values per sample (.csv or .jsonl).")
-@section_option(
+@scoring_options
+@system_options
+@option("--system", metavar="NAME", help="System name (chunkseg's format only).")
+@option("--samples", type=FILE, help="Also write values per sample (.csv or .jsonl).")
+@option(
     "--reference-counts",
     "fewer",
     type=IntegerList(),
@@ -57,8 +53,9 @@ from earwitness.errors import PluginError
     metavar="N,...",
     help="Also score with N references (needs --samples).",
 )
-@section_option("--repeats", default=5, help="Random draws per reference count.", further=True)
-@section_option("--alignments", type=FILE, help="Also write word alignments (text file).")
+@option("--repeats", default=5, help="Random draws per reference count.")
+@option("--alignments", type=FILE, help="Also write word alignments (text file).")
+@report_options
 def score_command(
     outputs: str,
     references: str | None,
@@ -90,13 +87,14 @@ def score_command(
 # --- Command compare -----------------------------------------------------------------------------
 
 
-@click.command("compare", cls=TaskCommand)
+@click.command("compare", cls=MetricCommand)
 @click.argument("outputs")
 @click.argument("references")
-@shared_options()
-@value_option("one per metric")
-@section_option("--alpha", default=0.05, help="Significance level.")
-@section_option("--permutations", default=10_000, help="Number of permutations.")
+@scoring_options
+@system_options
+@option("--alpha", default=0.05, help="Significance level.")
+@option("--permutations", default=10_000, help="Number of permutations.")
+@report_options
 def compare_command(
     outputs: str,
     references: str,
@@ -126,16 +124,15 @@ def compare_command(
 # --- Command people ------------------------------------------------------------------------------
 
 
-@click.command("people", cls=PeopleCommand)
+@click.command("people", cls=MetricCommand)
 @click.argument("references")
-@shared_options(systems=False)
-@value_option("all")
-@section_option("--samples", type=FILE, help="Also write values per annotator and item.")
+@scoring_options
+@option("--samples", type=FILE, help="Also write values per annotator and item.")
+@report_options
 def people_command(
     references: str,
     samples: Path | None,
     jobs: int,
-    quiet: bool,
     **options: Any,
 ) -> None:
     """Measure the inter-annotator agreement of REFERENCES.
@@ -147,7 +144,6 @@ def people_command(
     earwitness people references.jsonl
     earwitness people references.jsonl --samples people.csv
     """
-    del quiet
     target = OutputTarget.of(options, (references,), samples)
     work = {
         "map": choose_metric_map(jobs, options["metrics"]),
@@ -158,28 +154,6 @@ def people_command(
     if samples is not None:
         print_message(f"wrote {samples}")
     target.write(scores)
-
-
-# --- Command metrics -----------------------------------------------------------------------------
-
-
-@click.command("metrics")
-def metrics_command() -> None:
-    """List all metrics with their values and options."""
-    from earwitness.registry import METRICS
-    from earwitness.report.numbers import ARROWS
-
-    for name in METRICS:
-        try:
-            kind = METRICS[name]
-        except PluginError as error:
-            click.echo(f"{name}: {error}")
-            continue
-        click.echo(f"{name} ({kind.task}): {kind.title}")
-        for parameter, default in kind.parameters().items():
-            click.echo(f"  {option_flag(parameter)} {default}: {kind.help(parameter)}")
-        for value in kind.values:
-            click.echo(f"  {value.name} {ARROWS[value.best]}".rstrip() + f": {value.doc}")
 
 
 # --- Command gather ------------------------------------------------------------------------------
@@ -207,10 +181,10 @@ SHOWN_SYSTEMS = 5  # in the note about gathered outputs
     help="Transcript for --metric sentences: subtitles, file of a recognizer, or folder "
     "(repeatable).",
 )
-@SHARED_OPTIONS["preset"]
-@SHARED_OPTIONS["pattern"]
-@SHARED_OPTIONS["timestamp_format"]
-@SHARED_OPTIONS["tier"]
+@option("--preset", metavar="NAME", help="Format of the files; see earwitness metrics chapters.")
+@option("--pattern", metavar="REGEX", help="Regular expression for custom and custom_ts.")
+@option("--timestamp-format", metavar="FORMAT", help="Time format for custom_ts.")
+@option("--tier", metavar="NAME", help="Tier of TextGrid or JAMS: name or number.")
 @output_option("Output file (JSON Lines).  [default: standard output]")
 def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any) -> None:
     """Convert subtitles and chapter files to JSON Lines, one item per file.
@@ -250,14 +224,12 @@ NETWORK_FORMS = ("text", "json", "dot", "html")
 NETWORK_FORM_BY_SUFFIX = {"gv": "dot", "txt": "text", "htm": "html"}
 
 
-@click.command("network")
+@click.command("network", cls=MetricCommand)
 @click.argument("references")
 @click.argument("item")
 @option("--outputs", metavar="FILE", help="System outputs; adds the path closest to each of them.")
-@network_options
-@SHARED_OPTIONS["tokenise"]
 @format_option(NETWORK_FORMS)
-@SHARED_OPTIONS["output"]
+@OUTPUT_OPTION
 def network_command(
     references: str, item: str, to: str | None, output: Path | None, **options: Any
 ) -> None:

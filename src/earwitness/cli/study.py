@@ -11,6 +11,7 @@ from warnings import warn
 
 import click
 
+from earwitness.cli.options import report_options
 from earwitness.cli.output import (
     FILE,
     FILE_PATH,
@@ -35,7 +36,6 @@ from earwitness.cli.output import (
 )
 from earwitness.cli.study_analyse import (
     pop_table_options,
-    report_options,
     table_options,
 )
 from earwitness.errors import EarwitnessError, EarwitnessWarning, UsageError, printable

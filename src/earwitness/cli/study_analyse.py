@@ -18,18 +18,16 @@ from earwitness.analysis.plan import (
 from earwitness.analysis.prepare import REPEAT_RULES
 from earwitness.analysis.rating_set import TableOptions
 from earwitness.analysis.screening import PRESETS, SCREENS
+from earwitness.cli.options import report_options
 from earwitness.cli.output import (
     FAULTS_HELP,
-    FIGURES_HELP,
     FILE_PATH,
     FOLDER,
-    OUTPUT_OPTION,
     SEED_OPTION,
     OutputTarget,
     add_options,
     choice_option,
     flag_option,
-    format_option,
     list_option,
     option,
     print_message,
@@ -39,7 +37,6 @@ from earwitness.cli.output import (
     warnings_as_notes,
 )
 from earwitness.errors import UsageError, nearest
-from earwitness.output_formats import FORMS, INTERVAL_FORMS, TABLES
 from earwitness.ratings.columns import LAYOUTS
 from earwitness.ratings.rubric import BUILT_IN_RUBRICS
 from earwitness.ratings.rubric_totals import BLANK_POLICIES, FAULT_POLICIES
@@ -82,24 +79,6 @@ ANSWERS_DB_OPTION = option(
 DRAWS_HELP = "Number of bootstrap draws."
 PATTERN_EXAMPLE = "e.g. */{system}_{item}_*.wav (* is any text)."
 # of commands that write a report
-report_options = add_options(
-    format_option(FORMS),
-    option(
-        "--table",
-        choices=TABLES,
-        help="One table for a paper, or the full report.  [default: paper for latex, else full]",
-    ),
-    option(
-        "--interval-form",
-        choices=INTERVAL_FORMS,
-        help="Confidence intervals in the table for a paper.  [default: brackets]",
-    ),
-    OUTPUT_OPTION,
-    text_option("--title", metavar="TEXT", help="Title of the report."),
-    option("--figures", type=FOLDER, help=FIGURES_HELP),
-)
-
-
 LAYOUT_OPTION = choice_option(
     "--layout",
     choices=LAYOUTS,
