@@ -77,7 +77,7 @@ def test_draws_of_references_are_among_the_samples() -> None:
     both = [{"boundaries": [60]}, {"boundaries": [90]}]
     references = [{**line, "references": both} for line in REFERENCES]
     scores = ew.score(
-        OUTPUTS, references, metrics="collar", samples=True, fewer=1, repeats=2, draws=5
+        OUTPUTS, references, metrics="collar", samples=True, reference_counts=1, repeats=2, draws=5
     )
     rows = scores.to_records("samples")
     assert {(row["references"], row["draw"]) for row in rows} == {(2, 0), (1, 1), (1, 2)}

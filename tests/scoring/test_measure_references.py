@@ -60,7 +60,7 @@ def test_a_draw_of_one_of_two_references_is_a_score_against_one_of_them(
     people = [{"annotator": "A", "boundaries": [60]}, {"annotator": "B", "boundaries": [60, 120]}]
     outputs = [{"item": "a", "system": "S", "output": {"boundaries": [60]}}]
     references = [{"item": "a", "duration": 180, "references": people}]
-    how = {"metrics": "collar", "against": against, "fewer": 1, "repeats": 20}
+    how = {"metrics": "collar", "against": against, "reference_counts": 1, "repeats": 20}
     rows = table(tmp_path / "s.jsonl", outputs, references, **how)
     assert len(rows) == 21
     found = {round(one["values"]["collar_f1"], 9) for one in rows if one["draw"]}
@@ -76,7 +76,7 @@ def test_a_draw_is_a_score_against_some_of_the_references_as_if_there_were_no_ot
 ) -> None:
     outputs, people = both(task)
     how = TASKS[task]
-    rows = table(tmp_path / "s.jsonl", outputs, people, fewer=[2], repeats=3, **how)
+    rows = table(tmp_path / "s.jsonl", outputs, people, reference_counts=[2], repeats=3, **how)
     for record in [one for one in people if len(one["references"]) > 2][:3]:
         own = [one for one in outputs if one["item"] == record["item"]]
         known = []
@@ -112,7 +112,9 @@ def test_items_with_no_more_references_than_asked_for_keep_their_scores(
         record["references"] = record["references"][: 1 + n % 3]
     few_ = {one["item"] for one in people if len(one["references"]) < 3}
     path = tmp_path / "s.jsonl"
-    scores = score(outputs, people, samples=path, draws=1, fewer=(2, 3), repeats=2, **TASKS[task])
+    scores = score(
+        outputs, people, samples=path, draws=1, reference_counts=(2, 3), repeats=2, **TASKS[task]
+    )
     rows = lines(path)
     whole = values(rows, 3, 0)
     assert {one["references"] for one in rows} == {2, 3}
@@ -142,7 +144,7 @@ def test_without_the_option_the_table_is_as_it_was_and_with_it_the_same_numbers(
         plain, more = tmp_path / f"plain.{ending}", tmp_path / f"more.{ending}"
         one = score(*data, samples=plain, draws=1)
         assert "references" not in plain.read_text().splitlines()[0].replace("reference/", "")
-        other = score(*data, samples=more, draws=1, fewer=[1, 3], repeats=2)
+        other = score(*data, samples=more, draws=1, reference_counts=[1, 3], repeats=2)
         assert one.systems == other.systems
         assert one.signature == other.signature
         whole = [s for s in read_scores(more).scores if s.references == 3]
@@ -158,7 +160,7 @@ def test_without_the_option_the_table_is_as_it_was_and_with_it_the_same_numbers(
 
 def test_the_same_seed_draws_the_same_whatever_the_order_of_lines(tmp_path: Path) -> None:
     outputs, people = both("summaries")
-    how: dict[str, Any] = {"metrics": "sumaccy", "fewer": [1, 2], "repeats": 3}
+    how: dict[str, Any] = {"metrics": "sumaccy", "reference_counts": [1, 2], "repeats": 3}
     first, again = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     rows = table(first, outputs, people, **how)
     table(again, outputs, people, **how)
@@ -177,7 +179,7 @@ def test_all_systems_meet_the_same_references_of_an_item(tmp_path: Path) -> None
         for name in ("A", "B")
         for one in people
     ]
-    rows = table(tmp_path / "s.jsonl", outputs, people, metrics="sumaccy", fewer=[1, 2])
+    rows = table(tmp_path / "s.jsonl", outputs, people, metrics="sumaccy", reference_counts=[1, 2])
     for one in rows:
         if one["system"] == "A":
             twin = values(rows, one["references"], one["draw"])[one["item"], "B"]
@@ -208,7 +210,12 @@ def drawn_people(
         for name in spots
     ]
     rows = table(
-        tmp_path / "s.jsonl", outputs, references, metrics="collar", fewer=fewer, repeats=repeats
+        tmp_path / "s.jsonl",
+        outputs,
+        references,
+        metrics="collar",
+        reference_counts=fewer,
+        repeats=repeats,
     )
     found: dict[tuple[str, int, int], set[str]] = {}
     for row in rows:
@@ -283,20 +290,20 @@ def test_what_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     for wrong in (0, [1, -2], [1.5], [True]):
         with pytest.raises(UsageError, match="a whole number of at least 1"):
-            score(*data, samples=path, fewer=wrong)  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="repeats must be 1 or more"):
-        score(*data, samples=path, fewer=1, repeats=0)
+            score(*data, samples=path, reference_counts=wrong)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="repeats must be a whole number of at least 1"):
+        score(*data, samples=path, reference_counts=1, repeats=0)
     with pytest.raises(UsageError, match="set samples"):
-        score(*data, fewer=1)
+        score(*data, reference_counts=1)
     alone = [{"id": "a", "hypothesis": [61], "reference": [60], "duration": 180}]
     with pytest.raises(UsageError, match="requires a references file"):
-        score(alone, samples=path, fewer=1)
+        score(alone, samples=path, reference_counts=1)
     assert not path.exists()
 
 
 def test_more_references_than_there_are_give_a_note_and_no_rows(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
-    found = score(*both("chapters"), samples=path, fewer=[7], draws=1)
+    found = score(*both("chapters"), samples=path, reference_counts=[7], draws=1)
     assert "no item has 7 references, so there are no scores with 7" in found.notes
     assert {one.references for one in read_scores(path).scores} == {3}
 

@@ -225,7 +225,7 @@ def test_a_system_that_is_also_an_annotator_is_scored_against_the_others_only() 
     )
     shown = score([own, *OUTPUT], ONE, metrics="collar", show="a").shown[0]
     assert list(shown.references) == ["anna", "ben", "carla"]
-    fewer = score([own], ONE, metrics="collar", fewer=1, repeats=3, samples=True)
+    fewer = score([own], ONE, metrics="collar", reference_counts=1, repeats=3, samples=True)
     drawn = [row for row in fewer.to_records("samples") if row.get("references") == 1]
     assert {round(row["collar_f1"], 3) for row in drawn} <= {round(ab, 3), round(ac, 3)}
 

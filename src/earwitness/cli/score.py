@@ -47,7 +47,6 @@ from earwitness.cli.output import (
 @option("--samples", type=FILE, help="Also write values per sample (.csv or .jsonl).")
 @option(
     "--reference-counts",
-    "fewer",
     type=IntegerList(),
     default="",
     metavar="N,...",

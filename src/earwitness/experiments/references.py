@@ -46,7 +46,8 @@ from earwitness.metaeval.settings import MIN_SYSTEMS_FOR_SYSTEM_LEVEL
 from earwitness.metaeval.significance import swap_metrics
 from earwitness.metric_set import MetricChoice
 from earwitness.report.sentences import join_names
-from earwitness.scoring.score import Place, check
+from earwitness.scoring.score import Place
+from earwitness.scoring.settings import check
 from earwitness.stats.arrays import Floats, Ints
 from earwitness.stats.significance import holm
 from earwitness.summaries.text_metrics import misrecognized_shares

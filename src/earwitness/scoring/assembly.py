@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from earwitness.core import Estimates, OnError
-from earwitness.errors import UsageError
+from earwitness.core import Estimates
 from earwitness.io.source import RecordSource
 from earwitness.metric_set import MetricSet
 from earwitness.scoring.collectors import (
-    ANNOTATOR_FIELD,
     GroupScores,
     LeftOutScores,
     OverallScores,
@@ -19,13 +17,13 @@ from earwitness.scoring.collectors import (
     by_meta,
 )
 from earwitness.scoring.gallery import CaseValueSpread, Gallery
-from earwitness.scoring.join import NO_FILTER
 from earwitness.scoring.measure import ReferenceSubsets, RunSettings
 from earwitness.scoring.results import AnnotatorScores, Scores
 from earwitness.scoring.run import ScoringRun
+from earwitness.scoring.settings import SystemSettings, listed
 from earwitness.scoring.setup import Setup
 from earwitness.stats.bootstrap import MULTINOMIAL_UP_TO
-from earwitness.task import Collector, CollectorSettings, Filter, Slicing, TaskCollector
+from earwitness.task import Collector, CollectorSettings, TaskCollector
 
 # --- Collectors of a run -------------------------------------------------------------------------
 
@@ -52,54 +50,38 @@ class RunCollectors:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The arguments of a run."""
+    """What a run reads, its settings, and from how many cases on the bootstrap is approximate."""
 
     setup: Setup
-    draws: int
-    seed: int
-    on_error: OnError
+    settings: SystemSettings
     limit: int | None = None
-    worst: int = 0
-    worst_by: str | None = None
-    by: tuple[Slicing, ...] = ()
-    show: tuple[str, ...] = ()
-    baselines: tuple[str, ...] = ()
-    ceiling: bool = True
-    where: Filter = NO_FILTER
-
-    def __post_init__(self) -> None:
-        if self.worst_by is not None and not self.worst:
-            raise UsageError("worst_by requires worst, the number of samples to show")
-        fields = [slicing.field for slicing in self.by]
-        if any(slicing.cuts for slicing in self.by if slicing.field == ANNOTATOR_FIELD):
-            raise UsageError("by annotator: names cannot be cut into ranges")
-        if len(set(fields)) < len(fields):
-            raise UsageError(f"by: a field is listed twice: {', '.join(fields)}")
 
     @property
     def collector_settings(self) -> CollectorSettings:
         """The metrics, and the settings of the bootstrap."""
         limit = MULTINOMIAL_UP_TO if self.limit is None else self.limit
-        return CollectorSettings(self.setup.metrics, self.draws, self.seed, limit)
+        metrics, settings = self.setup.metrics, self.settings
+        return CollectorSettings(metrics, settings.draws, settings.seed, limit)
 
     @property
     def sample_signature(self) -> str:
         """The metrics and the selection of cases, for tables of values per case."""
-        setup = self.setup
-        on_error = f"|on_error={self.on_error}"
-        return f"{setup.metrics.signature}{on_error}{setup.reader.signature}{self.where.signature}"
+        setup, settings = self.setup, self.settings
+        on_error, where = f"|on_error={settings.on_error}", settings.filter.signature
+        return f"{setup.metrics.signature}{on_error}{setup.reader.signature}{where}"
 
     def collectors(self, items: RecordSource) -> RunCollectors:
         """Return the collectors of every run and of the task; audio is next to ``items``."""
-        settings, metrics = self.collector_settings, self.setup.metrics
-        worst = WorstCases(metrics, self.worst, self.worst_by or metrics.leading[0])
+        settings, metrics, given = self.collector_settings, self.setup.metrics, self.settings
+        worst = WorstCases(metrics, given.worst, given.worst_by or metrics.leading[0])
+        shown = tuple(dict.fromkeys(listed(given.show)))
         return RunCollectors(
             overall=OverallScores(settings),
-            groups=GroupScores(settings, self.by),
+            groups=GroupScores(settings, given.slicings),
             left_out=LeftOutScores(settings),
             spread=CaseValueSpread(metrics),
             worst=worst,
-            gallery=Gallery(metrics, self.setup.reader, worst, self.show, items.folder),
+            gallery=Gallery(metrics, self.setup.reader, worst, shown, items.folder),
             task=tuple(self.setup.task.collectors(settings)),
         )
 
@@ -111,31 +93,22 @@ class Request:
         align: bool = False,
     ) -> ScoringRun:
         """Return a run that fills these collectors."""
+        given = self.settings
         settings = RunSettings(
             metrics=self.setup.metrics,
             reader=self.setup.reader,
-            on_error=self.on_error,
-            seed=self.seed,
-            by=by_meta(self.by),
-            by_annotator=by_annotator(self.by) is not None,
-            keep_cases=bool(self.show or self.worst),
+            on_error=given.on_error,
+            seed=given.seed,
+            by=by_meta(given.slicings),
+            by_annotator=by_annotator(given.slicings) is not None,
+            keep_cases=bool(given.show or given.worst),
             align=align,
             subsets=subsets or ReferenceSubsets(),
-            baselines=self.baselines,
-            ceiling=self.ceiling,
-            where=self.where,
+            baselines=tuple(listed(given.baselines)),
+            ceiling=given.ceiling,
+            where=given.filter,
         )
         return ScoringRun(settings, tuple(collectors), self.collector_settings)
-
-
-def slicings_of(by: Sequence[str] | str) -> tuple[Slicing, ...]:
-    """Return the fields by which cases are grouped."""
-    return tuple(Slicing.of(text) for text in listed(by))
-
-
-def listed(names: Sequence[str] | str) -> list[str]:
-    """Return names as a list."""
-    return [names] if isinstance(names, str) else list(names)
 
 
 # --- Results of a run ----------------------------------------------------------------------------

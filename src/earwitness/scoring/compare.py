@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.core import Contrast, Estimate, Map, OnError, Progress, Value, no_progress
+from earwitness.core import Contrast, Estimate, Map, Progress, Value, no_progress
 from earwitness.engines.local import in_process
 from earwitness.errors import UsageError
-from earwitness.metric_set import MetricChoice, MetricSet
-from earwitness.scoring.assembly import Request, assemble_scores, listed, slicings_of
+from earwitness.metric_set import MetricSet
+from earwitness.scoring.assembly import Request, assemble_scores
 from earwitness.scoring.collectors import GroupScores, SampleRows
 from earwitness.scoring.results import Comparison, GroupContrasts, SampleValues, find_values
-from earwitness.scoring.score import Place, check, refuse_separation, sources
+from earwitness.scoring.score import Place, refuse_separation, sources
+from earwitness.scoring.settings import ComparisonSettings
 from earwitness.scoring.setup import set_up
 from earwitness.scoring.tally import SystemScores
 from earwitness.stats.arrays import Floats, Hashes
@@ -31,7 +32,6 @@ from earwitness.stats.significance import (
     simultaneous_level,
     widen_interval,
 )
-from earwitness.task import parse_where
 
 # --- Paired differences on common items ----------------------------------------------------------
 
@@ -45,10 +45,7 @@ class DifferenceSettings:
 
     families: MetricSet
     chosen: list[Value]
-    draws: int
-    level: float
-    seed: int
-    permutations: int
+    settings: ComparisonSettings
 
     def score(self, statistics: Floats, cuts: list[int]) -> Floats:
         """Return the chosen values, from summed statistics of all metrics in one array."""
@@ -72,7 +69,8 @@ class PairedSystemScores:
         systems: dict[str, SystemScores],
         within: Hashes | None = None,
     ) -> None:
-        self._plan, self._cuts = plan, next(iter(systems.values())).cuts
+        self._plan, self._settings = plan, plan.settings
+        self._cuts = next(iter(systems.values())).cuts
         cases = {name: systems[name].bootstrap.cases() for name in sorted(systems)}
         sets = [hashes for hashes, _ in cases.values()]
         self.hashes = reduce(np.intersect1d, sets if within is None else [*sets, within])
@@ -98,7 +96,7 @@ class PairedSystemScores:
     def _resample(self, name: str, items: NDArray[np.bool_]) -> tuple[Floats, Floats]:
         key = name, items.tobytes()
         if key not in self._drawn:
-            bootstrap = Bootstrap(self._plan.draws, self._plan.seed, MAX_PAIRED_ITEMS)
+            bootstrap = Bootstrap(self._settings.draws, self._settings.seed, MAX_PAIRED_ITEMS)
             bootstrap.add(self.hashes[items], self._rows[name][items])
             resampled = bootstrap.finish()
             self._drawn[key] = self._score(resampled.total), self._score(resampled.draws)
@@ -107,16 +105,18 @@ class PairedSystemScores:
     def pair(self, a: str, b: str) -> tuple[list[Estimate], Floats]:
         """Return differences and p-values of two systems."""
         both = self._defined[a] & self._defined[b]
-        plan, wide = self._plan, len(self._plan.chosen)
+        settings, wide = self._settings, len(self._plan.chosen)
         observed, p = np.full(wide, np.nan), np.full(wide, np.nan)
-        draws = np.full((plan.draws, wide), np.nan)
+        draws = np.full((settings.draws, wide), np.nan)
         for items in np.unique(both, axis=1).T:  # values defined on the same items: one test
             columns = (both == items[:, None]).all(axis=0)
             if not items.any():
                 continue
             (mine, my_draws), (theirs, their_draws) = (self._resample(n, items) for n in (a, b))
             rows = self._rows[a][items], self._rows[b][items]
-            permuted = permuted_differences(*rows, self._score, plan.permutations, plan.seed)
+            permuted = permuted_differences(
+                *rows, self._score, self._settings.permutations, self._settings.seed
+            )
             tested = compute_permutation_p_values(mine, theirs, permuted)
             observed[columns], p[columns] = (mine - theirs)[columns], tested[columns]
             draws[:, columns] = (my_draws - their_draws)[:, columns]
@@ -126,11 +126,11 @@ class PairedSystemScores:
     def _rows_of_estimates(
         self, values: Floats, draws: Floats, counts: NDArray[np.int64], method: str
     ) -> list[Estimate]:
-        low, high = percentile_interval(draws, self._plan.level)
+        low, high = percentile_interval(draws, self._settings.level)
         low, high = (np.where(counts < MIN_CASES_FOR_INTERVAL, np.nan, end) for end in (low, high))
         rows = zip(values.tolist(), low.tolist(), high.tolist(), counts.tolist(), strict=True)
         return [
-            Estimate(point, least, most, self._plan.level, n, self.items - n, method)
+            Estimate(point, least, most, self._settings.level, n, self.items - n, method)
             for point, least, most, n in rows
         ]
 
@@ -142,25 +142,10 @@ def compare(
     outputs: Place,
     references: Place,
     *,
-    values: Sequence[str] | str | None = None,
-    metrics: MetricChoice | None = None,
-    alpha: float = 0.05,
-    permutations: int = 10_000,
-    draws: int = 1000,
-    level: float = 0.95,
-    seed: int = 0,
-    on_error: OnError = "fail",
-    worst: int = 0,
-    worst_by: str | None = None,
-    by: Sequence[str] | str = (),
-    where: Sequence[str] | str = (),
-    show: Sequence[str] | str = (),
-    baselines: Sequence[str] | str = (),
-    ceiling: bool = True,
     samples: bool = False,
     map: Map = in_process,
     progress: Progress = no_progress,
-    **parameters: Any,
+    **options: Any,
 ) -> Comparison:
     """Compare all pairs of systems on the items that every system has an output for.
 
@@ -175,39 +160,16 @@ def compare(
         ``score``.
     references
         Path, ``"-"``, records or a data frame with references, joined with the outputs by ``item``.
-    values
-        Names of the values to compare. By default the main value of every metric.
-    metrics
-        Name of a metric, a ``Metric``, or a list of these. By default the metrics of the task.
-    alpha
-        Significance level.
-    permutations
-        Number of permutations.
-    draws
-        Number of bootstrap samples.
-    level
-        Level of the confidence intervals.
-    seed
-        Seed of the random numbers.
-    on_error
-        Handling of invalid or missing samples: ``"fail"``, ``"skip"`` or ``"empty"``; see
-        ``score``.
-    worst, worst_by, where, show, baselines
-        As for ``score``.
-    by
-        Fields by which items are grouped, as for ``score``. Systems are also compared within every
-        group; p is then corrected across all pairs and all groups of the field.
     samples
         Whether to keep the values of every case, as ``to_records("samples")``.
-    ceiling
-        Whether to compute the human ceiling, by leaving out each annotator in turn. Without it,
-        items with many references are scored faster.
     map
         Function that distributes the work.
     progress
         Function that is called with bytes read, total bytes and cases so far.
-    **parameters
-        Parameters of the metrics and options of the task, as for ``score``.
+    **options
+        Settings (see ``ComparisonSettings``), parameters of the metrics, and options of the input
+        format, as for ``score``. With ``by``, systems are also compared within every group, and p
+        is corrected across all pairs and all groups of the field.
 
     Returns
     -------
@@ -235,34 +197,12 @@ def compare(
     >>> comparison.contrasts[0].difference.value
     1.0
     """
-    check(
-        draws=draws,
-        level=level,
-        seed=seed,
-        on_error=on_error,
-        permutations=permutations,
-        worst=worst,
-    )
-    if not 0 < alpha < 1:
-        raise UsageError(f"alpha must be between 0 and 1, such as 0.05, got {alpha}")
+    settings, parameters = ComparisonSettings.split(options)
     source, other = sources(outputs, references)
-    setup = set_up(source, other, metrics, parameters)
+    setup = set_up(source, other, settings.metrics, parameters)
     refuse_separation(setup)
-    chosen = _chosen(setup.metrics, values)
-    request = Request(
-        setup=setup,
-        draws=draws,
-        seed=seed,
-        on_error=on_error,
-        limit=MAX_PAIRED_ITEMS,
-        worst=worst,
-        worst_by=worst_by,
-        by=slicings_of(by),
-        where=parse_where(where),
-        show=tuple(dict.fromkeys(listed(show))),
-        baselines=tuple(listed(baselines)),
-        ceiling=ceiling,
-    )
+    chosen = _chosen(setup.metrics, settings.values)
+    request = Request(setup=setup, settings=settings, limit=MAX_PAIRED_ITEMS)
     collectors = request.collectors(other or source)
     kept = SampleValues.of([value.name for value in setup.metrics.values]) if samples else None
     if kept is not None:
@@ -274,36 +214,36 @@ def compare(
         raise UsageError(
             f"a comparison keeps all items in memory: at most {MAX_PAIRED_ITEMS:,} per system"
         )
-    scores = replace(assemble_scores(run, collectors, level), samples=kept)
+    scores = replace(assemble_scores(run, collectors, settings.level), samples=kept)
     if len(systems) < 2:
         raise UsageError(
             f"only one system, {next(iter(systems))} — a comparison needs at least two"
         )
-    plan = DifferenceSettings(setup.metrics, chosen, draws, level, seed, permutations)
+    plan = DifferenceSettings(setup.metrics, chosen, settings)
     paired = PairedSystemScores(plan, systems)
     if not paired.items:
         raise UsageError("no item has outputs of all systems: nothing to compare")
     return Comparison(
-        signature=f"{scores.signature}|permutation(permutations={permutations},alpha={alpha})|holm",
+        signature=f"{scores.signature}|{settings.test_signature}",
         scores=scores,
         items=paired.items,
-        alpha=alpha,
+        alpha=settings.alpha,
         values=tuple(value.name for value in chosen),
         systems=paired.estimates(),
-        contrasts=_corrected([paired], chosen, alpha)[0],
-        permutations=permutations,
-        groups=tuple(_groups(plan, collectors.groups, paired.hashes, alpha)),
+        contrasts=_corrected([paired], chosen, settings.alpha)[0],
+        permutations=settings.permutations,
+        groups=tuple(_groups(plan, collectors.groups, paired.hashes)),
     )
 
 
 def _groups(
-    plan: DifferenceSettings, fields: GroupScores, common: Hashes, alpha: float
+    plan: DifferenceSettings, fields: GroupScores, common: Hashes
 ) -> Iterator[GroupContrasts]:
     """Yield contrasts within the groups of every field, on the common items of all systems."""
     for name, groups in fields.sorted_groups():
         scores = {label: PairedSystemScores(plan, tally.systems, common) for label, tally in groups}
         comparable = {label: own for label, own in scores.items() if own.items and own.pairs}
-        contrasts_by_group = _corrected([*comparable.values()], plan.chosen, alpha)
+        contrasts_by_group = _corrected([*comparable.values()], plan.chosen, plan.settings.alpha)
         for (label, own), contrasts in zip(comparable.items(), contrasts_by_group, strict=True):
             yield GroupContrasts(name, label, own.items, contrasts)
 

@@ -123,18 +123,16 @@ def first_rows(counts: Ints, places: Ints, limit: int) -> Ints:
     return np.sort(order[np.arange(len(first)) - first < limit])
 
 
-def fewer_of(
+def subsets_of(
     counts: Sequence[int] | int, repeats: int, seed: int, *, joined: bool
 ) -> ReferenceSubsets:
     """Return the numbers of references in order; raise UsageError if they are invalid."""
     numbers = [counts] if isinstance(counts, int) else list(counts)
-    for count in numbers:
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise UsageError(
-                f"fewer references: must be a whole number of at least 1, got {count!r}"
-            )
+    for name, one in (("repeats", repeats), *(("reference_counts", count) for count in numbers)):
+        if isinstance(one, bool) or not isinstance(one, int) or one < 1:
+            raise UsageError(f"{name} must be a whole number of at least 1, got {one!r}")
     if numbers and not joined:
-        raise UsageError("fewer references: requires a references file")
+        raise UsageError("reference_counts requires a references file")
     return ReferenceSubsets(tuple(sorted({*numbers})), repeats, seed)
 
 
