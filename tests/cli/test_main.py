@@ -34,20 +34,6 @@ def samples(tmp_path: Path) -> Path:
     return write_lines(tmp_path / "samples.jsonl", corpus(12, 600.0, 2, 9))
 
 
-def test_help_comes_without_numpy_and_scipy() -> None:
-    code = (
-        "import sys; sys.argv = ['earwitness', '--help']\n"
-        "from earwitness.cli.main import main\n"
-        "try: main()\n"
-        "except SystemExit as stop: assert not stop.code\n"
-        "heavy = {'numpy', 'scipy', 'msgspec', 'tqdm'} & sys.modules.keys()\n"
-        "sys.exit(f'imported {heavy}' if heavy else 0)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "Score outputs:" in done.stdout
-
-
 def test_every_command_is_a_function_and_no_other_name_is_accepted() -> None:
     # another package, services, and groups; the functions of summarizer are in summaries.methods
     own = {"browse", "chunkseg", "serve", "audio", "study", "experiment", "summarizer"}

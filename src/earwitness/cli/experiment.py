@@ -11,11 +11,6 @@ import click
 
 from earwitness.cli.main import SubcommandGroup
 from earwitness.cli.options import (
-    DRAWS_OPTION,
-    LEVEL_OPTION,
-    METRIC_OPTION,
-    WHERE_OPTION,
-    IntegerList,
     MetricCommand,
     choose_metric_map,
     drop_unset,
@@ -26,18 +21,18 @@ from earwitness.cli.output import (
     FOLDER,
     JOBS_OPTION,
     QUIET_OPTION,
-    SEED_OPTION,
     FileName,
     OutputTarget,
     TextTarget,
     add_options,
-    list_option,
     note_on_interruption,
     option,
     progress_bar,
     warnings_as_notes,
 )
+from earwitness.cli.signatures import signature_options
 from earwitness.errors import UsageError
+from earwitness.experiments.references import references_experiment
 from earwitness.io.source import RecordSource
 from earwitness.studies.answers import read_reading_answers, read_word_answers
 
@@ -116,42 +111,7 @@ references_options = add_options(
         help="Ratings from reading trials (repeatable).",
     ),
     option("--words-answers", type=FILE, help="References from words trials."),
-    option("--scale", default="", metavar="NAME", help="Rating scale, if there are several."),
-    option("--human", default="", metavar="NAME", help="Person who is also a system."),
-    METRIC_OPTION,
-    list_option(
-        "--value",
-        "values",
-        metavar="NAME",
-        help="Value to show (repeatable).  [default: one per metric; sumaccy: also wsumaccy]",
-    ),
-    WHERE_OPTION,
-    option(
-        "--sizes",
-        type=IntegerList(),
-        default="",
-        metavar="N,...",
-        help="Numbers of people.  [default: all]",
-    ),
-    option("--orders", default=100, help="Random orders of people."),
-    option("--exact", is_flag=True, help="Use all orders of people."),
-    option(
-        "--coefficient",
-        "coefficients",
-        multiple=True,
-        metavar="NAME",
-        help="Correlation coefficient (repeatable).  [default: pearson]",
-    ),
-    option(
-        "--isolated-rule",
-        type=float,
-        default=3.0,
-        help="SDs below the median; 0: nobody is isolated.",
-    ),
-    DRAWS_OPTION,
-    option("--permutations", default=1000, help="Number of permutations."),
-    LEVEL_OPTION,
-    SEED_OPTION,
+    signature_options(references_experiment, "resume_folder", "simulated", "leveling_tolerance"),
     JOBS_OPTION,
     option("--resume", type=FOLDER, help="Keep finished parts here, to resume."),
     QUIET_OPTION,
@@ -234,7 +194,7 @@ def references_command(
         note_on_interruption(RESUME_REMARK if resume else "nothing was written"),
         progress_bar(quiet=quiet, unit="steps") as progress,
     ):
-        result = earwitness.references_experiment(
+        result = references_experiment(
             **{**work, **data},
             map=choose_metric_map(jobs, work.get("metrics", ())),
             progress=progress,
@@ -257,7 +217,7 @@ def simulated_inputs(
     if any(inputs) or options.get("human"):
         raise UsageError("--simulate reads no files and chooses the human system — leave them out")
     set_sizes = {name: size for name, size in sizes.items() if size is not None}
-    study = simulate_references_study(seed=options["seed"], **set_sizes)
+    study = simulate_references_study(seed=options.get("seed", 0), **set_sizes)
     return {
         "outputs": list(study.outputs),
         "references": list(study.references),

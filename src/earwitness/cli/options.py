@@ -5,58 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import islice
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import click
 
 from earwitness.cli.output import (
     FIGURES_HELP,
     FOLDER,
-    JOBS_OPTION,
     OUTPUT_OPTION,
-    QUIET_OPTION,
-    SEED_OPTION,
     add_options,
-    choice_option,
-    flag_option,
     format_option,
-    list_option,
     option,
     print_message,
     text_option,
 )
-from earwitness.core import Map, OnError
+from earwitness.cli.types import FloatList, IntegerList
+from earwitness.core import Map
 from earwitness.errors import nearest
 from earwitness.output_formats import FORMS, INTERVAL_FORMS, TABLES
-
-# --- Types of options ----------------------------------------------------------------------------
-
-
-class FloatList(click.ParamType[list[float]]):
-    """One number, or several separated by commas."""
-
-    name = "float,..."
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> list[float]:
-        try:
-            return [float(text) for text in str(value).split(",")]
-        except ValueError:
-            self.fail(f"{value!r} is not a number or a list such as 1,3,10", param, ctx)
-
-
-class IntegerList(click.ParamType[list[int]]):
-    """One whole number, or several separated by commas; none for an empty text."""
-
-    name = "integer,..."
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> list[int]:
-        if isinstance(value, list):
-            return value
-        try:
-            return [int(text) for text in str(value).split(",")] if value != "" else []
-        except ValueError:
-            self.fail(f"{value!r} is not a whole number or a list such as 1,2,4", param, ctx)
-
 
 # --- Options of metrics and of input formats -----------------------------------------------------
 
@@ -165,16 +131,6 @@ class MetricCommand(click.Command):
 # --- Options of several commands -----------------------------------------------------------------
 
 
-METRIC_OPTION = list_option(
-    "--metric", "metrics", metavar="NAME", help="Metric (repeatable); see earwitness metrics."
-)
-WHERE_OPTION = list_option(
-    "--where",
-    metavar="CONDITION",
-    help="Score items for which a field fulfils CONDITION, such as accuracy>=0.9 (repeatable).",
-)
-DRAWS_OPTION = option("--draws", default=1000, help="Number of bootstrap draws.")
-LEVEL_OPTION = option("--level", default=0.95, help="Confidence level of intervals.")
 report_options = add_options(
     format_option(FORMS),
     option(
@@ -190,52 +146,6 @@ report_options = add_options(
     OUTPUT_OPTION,
     text_option("--title", metavar="TEXT", help="Title of the report."),
     option("--figures", type=FOLDER, help=FIGURES_HELP),
-)
-# of commands that score
-scoring_options = add_options(
-    METRIC_OPTION,
-    list_option(
-        "--value",
-        "values",
-        metavar="NAME",
-        help="Value to show (repeatable).  [default: all; compare: one per metric]",
-    ),
-    WHERE_OPTION,
-    DRAWS_OPTION,
-    LEVEL_OPTION,
-    SEED_OPTION,
-    choice_option(
-        "--on-error",
-        choices=get_args(OnError),
-        help="Invalid or missing samples: fail, skip, or score as empty.",
-    ),
-    JOBS_OPTION,
-)
-# of commands that score systems
-system_options = add_options(
-    list_option(
-        "--by", metavar="FIELD[:CUT,...]", help="Group by a meta field, duration or annotator."
-    ),
-    option("--worst", type=int, help="Worst samples to show per system.  [default: 0; HTML: 5]"),
-    option(
-        "--worst-by",
-        metavar="NAME",
-        help="Value that ranks the worst samples.  [default: first shown]",
-    ),
-    list_option("--show", metavar="ITEM", help="Item to show in detail (repeatable)."),
-    list_option(
-        "--baseline",
-        "baselines",
-        metavar="NAME",
-        help="Baseline to add, such as lead or random (repeatable).",
-    ),
-    flag_option(
-        "--no-ceiling",
-        "ceiling",
-        callback=lambda _context, _option, value: not value,
-        help="Omit the human ceiling (faster).",
-    ),
-    QUIET_OPTION,
 )
 
 

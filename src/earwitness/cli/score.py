@@ -9,19 +9,17 @@ import click
 
 import earwitness
 from earwitness.cli.options import (
-    IntegerList,
     MetricCommand,
     choose_metric_map,
     drop_unset,
     report_options,
-    scoring_options,
-    system_options,
 )
 from earwitness.cli.output import (
     EXISTING_FILE,
     EXISTING_PATH,
-    FILE,
+    JOBS_OPTION,
     OUTPUT_OPTION,
+    QUIET_OPTION,
     OutputTarget,
     TextTarget,
     flag_option,
@@ -34,6 +32,13 @@ from earwitness.cli.output import (
     progress_bar,
     warnings_as_notes,
 )
+from earwitness.cli.signatures import signature_options
+from earwitness.scoring.score import people, score
+from earwitness.scoring.settings import ComparisonSettings, ScoringSettings, SystemSettings
+
+NO_CEILING = "Omit the human ceiling (faster)."
+WORST = "Number of worst samples to show per system; on a page 5 by default."
+SAMPLES = "File (.csv or .jsonl) for the values of every sample."
 
 # --- Command score -------------------------------------------------------------------------------
 
@@ -41,19 +46,10 @@ from earwitness.cli.output import (
 @click.command("score", cls=MetricCommand)
 @click.argument("outputs")
 @click.argument("references", required=False)
-@scoring_options
-@system_options
-@option("--system", metavar="NAME", help="System name (chunkseg's format only).")
-@option("--samples", type=FILE, help="Also write values per sample (.csv or .jsonl).")
-@option(
-    "--reference-counts",
-    type=IntegerList(),
-    default="",
-    metavar="N,...",
-    help="Also score with N references (needs --samples).",
-)
-@option("--repeats", default=5, help="Random draws per reference count.")
-@option("--alignments", type=FILE, help="Also write word alignments (text file).")
+@signature_options(SystemSettings, ceiling=NO_CEILING, worst=WORST)
+@signature_options(score, samples=SAMPLES)
+@JOBS_OPTION
+@QUIET_OPTION
 @report_options
 def score_command(
     outputs: str,
@@ -89,10 +85,9 @@ def score_command(
 @click.command("compare", cls=MetricCommand)
 @click.argument("outputs")
 @click.argument("references")
-@scoring_options
-@system_options
-@option("--alpha", default=0.05, help="Significance level.")
-@option("--permutations", default=10_000, help="Number of permutations.")
+@signature_options(ComparisonSettings, ceiling=NO_CEILING, worst=WORST)
+@JOBS_OPTION
+@QUIET_OPTION
 @report_options
 def compare_command(
     outputs: str,
@@ -125,8 +120,9 @@ def compare_command(
 
 @click.command("people", cls=MetricCommand)
 @click.argument("references")
-@scoring_options
-@option("--samples", type=FILE, help="Also write values per annotator and item.")
+@signature_options(ScoringSettings)
+@signature_options(people, samples=SAMPLES)
+@JOBS_OPTION
 @report_options
 def people_command(
     references: str,

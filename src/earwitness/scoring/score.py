@@ -64,15 +64,14 @@ def score(
         Path, ``"-"``, records, or a data frame with one row per item and annotator; joined with the
         outputs by ``item``.
     system
-        Name of the system if outputs and references are in one file. By default the file name.
+        Name of the system if outputs and references are in one file. By default that of the file.
     samples
         File (.csv or .jsonl) for the values of every case, or True to keep them in the result, as
         ``to_records("samples")``.
     alignments
-        File for the word alignment of every case.
+        Text file for the word alignment of every sample.
     reference_counts
-        Numbers of references. Every case is scored again with that many references of its item;
-        these scores are among the ``samples``.
+        Numbers of references with which every sample is scored again; needs ``samples``.
     repeats
         Random draws of annotators per number of references; a draw has the same annotators in all
         items.

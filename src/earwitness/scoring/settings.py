@@ -22,13 +22,12 @@ class ScoringSettings:
     Parameters
     ----------
     metrics
-        Metrics by name, or instances of ``Metric``. By default those of the task, which is detected
+        Metrics; ``earwitness metrics`` lists them. By default those of the task, which is detected
         from the first lines of the files.
     values
         Values to show. By default all values of the metrics; in comparisons, the main one of each.
     where
-        Conditions on fields of items or outputs, such as ``accuracy>=0.9``, all of which must hold
-        for items that are scored.
+        Conditions on fields, such as ``accuracy>=0.9``, that items or outputs must fulfil.
     draws
         Number of bootstrap samples.
     level
@@ -72,8 +71,8 @@ class SystemSettings(ScoringSettings):
     Parameters
     ----------
     by
-        Groups of cases: fields of ``meta``, ``duration`` or ``annotator``. Numbers are cut into
-        ranges as in ``snr:0,10``.
+        Fields of ``meta``, ``duration`` or ``annotator`` by which samples are grouped. Numbers are
+        cut into ranges as in ``snr:0,10``.
     worst
         Number of worst samples to show per system.
     worst_by
