@@ -296,7 +296,7 @@ QUIET_OPTION = flag_option("--quiet", help="Hide the progress bar.")
 SHOWN_OPTION = option(
     "--shown", metavar="ZONE", help="Time zone of displayed times.  [default: same as --zone]"
 )
-JOBS_OPTION = option("--jobs", type=Integer(1), default=1, help="Number of worker processes.")
+JOBS_OPTION = option("--jobs", default=1, help="Number of worker processes.")
 READERS_OPTION = option(
     "--jobs",
     type=Integer(1),
