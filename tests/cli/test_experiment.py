@@ -17,7 +17,7 @@ from earwitness.output_formats import FORMS
 
 FEW = ("--orders", "3", "--draws", "20", "--permutations", "20")
 SIZES = {"items": 4, "people": 4, "systems": 3, "judges": 5}
-TINY = tuple(f"--{name}={size}" for name, size in SIZES.items())
+TINY = ",".join(f"{name}={size}" for name, size in SIZES.items())
 
 
 def run(*arguments: str | Path) -> Result:
@@ -51,14 +51,12 @@ def measured(study: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path
     return [study / "outputs.jsonl", folder / "references.jsonl"]
 
 
-def test_figures_points_and_report_are_written(
-    study: Path, measured: list[Path], tmp_path: Path
-) -> None:
+def test_figures_and_report_are_written(study: Path, measured: list[Path], tmp_path: Path) -> None:
     done = good(
         "references",
         *measured,
         *("--judgements", study / "judgements.csv", "--sizes", "1,3", *FEW),
-        *("--points", tmp_path / "points.csv", "-o", tmp_path / "report.html"),
+        *("-o", tmp_path / "report.html", "--resume", tmp_path / "parts"),
         *("--figures", tmp_path / "figures", "--metric", "sumaccy"),
     )
     assert f"wrote {tmp_path / 'report.html'}" in done.stderr
@@ -66,10 +64,6 @@ def test_figures_points_and_report_are_written(
     assert "sumaccy ↑ by number of people" in page
     assert "share of misrecognized words is" in page
     assert "imulated" not in page
-    rows = [*csv.DictReader(io.StringIO((tmp_path / "points.csv").read_text(encoding="utf-8")))]
-    assert {row["people"] for row in rows if row["figure"] == "curve"} >= {"1", "3"}
-    assert {row["value"] for row in rows} == {"sumaccy", "wsumaccy"}
-    assert {row["simulated"] for row in rows} == {"False"}
     endings = {path.suffix for path in (tmp_path / "figures").iterdir()}
     assert endings == {".svg", ".pdf", ".png"}
 
@@ -85,7 +79,7 @@ def test_files_of_the_simulator_are_called_simulated_in_every_format(
 
 
 def test_data_are_simulated_without_files_and_the_title_says_so() -> None:
-    arguments = ("--simulate", *TINY, *FEW, "--sizes", "2", "--metric", "sumaccy")
+    arguments = ("--simulate", TINY, *FEW, "--sizes", "2", "--metric", "sumaccy")
     done = good("references", *arguments, "--to", "md", "--title", "Mine")
     assert done.stdout.startswith("# Mine (simulated data)\n")
     assert "3 systems and 1 human, 4 items, 4 people, 5 judges" in done.stdout
@@ -101,34 +95,13 @@ def test_items_can_be_filtered(measured: list[Path]) -> None:
     assert "accuracy>=0.9 holds for 2 of 4 items" in done.stdout
 
 
-def test_answers_of_trials_are_references_and_judgements(
-    study: Path, measured: list[Path], tmp_path: Path
-) -> None:
-    outputs, references = measured
-    records = [json.loads(line) for line in references.read_text(encoding="utf-8").splitlines()]
-    kept = [
-        {"kind": "words", "listener": person["annotator"], "item": record["item"]}
-        | {"positions": person["positions"]}
-        for record in records
-        for person in record["references"]
-    ]
-    rows = csv.DictReader(io.StringIO((study / "judgements.csv").read_text(encoding="utf-8")))
-    rated = [
-        {"kind": "reading", "rating": int(row["score"])}
-        | {name: row[name] for name in ("listener", "item", "system")}
-        for row in rows
-    ]
-    texts = [{name: record[name] for name in ("item", "words", "recognized")} for record in records]
-    for name, lines in {"kept": kept, "rated": rated, "texts": texts}.items():
-        text = "".join(f"{json.dumps(line)}\n" for line in lines)
-        (tmp_path / f"{name}.jsonl").write_text(text, encoding="utf-8")
-    options = (*FEW, "--sizes", "2", "--metric", "sumaccy", "--to", "csv")
-    ratings = "--judgements", str(study / "judgements.csv")
-    read = "--reading-answers", str(tmp_path / "rated.jsonl")
-    answers = *read, "--words-answers", str(tmp_path / "kept.jsonl")
-    expected = good("references", outputs, references, *ratings, *options).stdout
-    found = good("references", outputs, tmp_path / "texts.jsonl", *answers, *options).stdout
-    assert found == expected
+def test_points_of_figures_are_written_as_a_table(study: Path, measured: list[Path]) -> None:
+    ratings = "--judgements", study / "judgements.csv"
+    options = (*FEW, "--sizes", "1,3", "--metric", "sumaccy", "--to", "csv")
+    rows = [*csv.DictReader(io.StringIO(good("references", *measured, *ratings, *options).stdout))]
+    assert {row["people"] for row in rows if row["figure"] == "curve"} >= {"1", "3"}
+    assert {row["value"] for row in rows} == {"sumaccy", "wsumaccy"}
+    assert {row["simulated"] for row in rows} == {"False"}
 
 
 def test_an_interrupted_experiment_is_resumed_with_the_same_result(
@@ -142,25 +115,24 @@ def test_an_interrupted_experiment_is_resumed_with_the_same_result(
 
 def test_systems_are_made_from_references(measured: list[Path], tmp_path: Path) -> None:
     made = tmp_path / "made.jsonl"
-    options = ("--lm", "none", "--systems-file", str(made), *FEW, "--metric", "sumaccy")
-    done = good("references", "--make-systems", measured[1], *options, "--to", "md")
-    assert "without scores L, C and T, systems are left out: L, L+I, " in done.stdout
+    arguments = ["summarizer", "systems", str(measured[1]), "--lm", "none", "-o", str(made)]
+    done = CliRunner().invoke(group, arguments)
+    assert done.exit_code == 0, done.output
+    assert "without scores L, C and T, systems are left out: L, L+I, " in done.stderr
     outputs = [json.loads(line) for line in made.read_text(encoding="utf-8").splitlines()]
     assert {one["system"] for one in outputs} == {"I"}
     assert len(outputs) == 4
+    good("references", made, measured[1], *FEW, "--metric", "sumaccy")
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("references", "--make-systems"), "REFERENCES are required"),
-        (("references", "a", "b", "--make-systems"), "give REFERENCES alone"),
-        (("references", "a", "b", "--lm", "none"), "--lm is an option of made systems"),
-        (("references", "--simulate", "--make-systems"), "--simulate makes its own systems"),
         (("references",), "OUTPUTS and REFERENCES are required — or use --simulate"),
-        (("references", "a", "b", "--people", "3"), "--people is a size of simulated data"),
-        (("references", "a", "b", "--simulate"), "--simulate reads no files"),
-        (("references", "--simulate", "--human", "anna"), "--simulate reads no files"),
+        (("references", "a", "b", "--simulate", "items=3"), "--simulate reads no files"),
+        (("references", "--simulate", "items=3", "--human", "anna"), "--simulate reads no files"),
+        (("references", "--simulate", "item=3"), 'unknown number "item" — did you mean "items"?'),
+        (("references", "--simulate", "items=few"), "items must be a number, got 'few'"),
     ],
 )
 def test_contradictions_are_refused_before_any_work(

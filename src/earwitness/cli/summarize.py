@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -509,3 +510,45 @@ def tune_command(
     if output is not None:
         write_weights(tuned, output)
         print_message(f"wrote {output}")
+
+
+@summarizer_command.command("systems")
+@click.argument("references", type=EXISTING_FILE)
+@option("--ratio", type=float, help="Share of the words to keep.  [default: as in the references]")
+@option("--weights-file", type=FILE, help="Weights from summarizer tune.")
+@add_options(*MODEL_OPTIONS, TOKENIZE_OPTION)
+@OUTPUT_OPTION
+def systems_command(
+    references: Path,
+    ratio: float | None,
+    weights_file: Path | None,
+    lm: str,
+    grammar: str,
+    language: str,
+    topic: str,
+    tokenize: str | None,
+    output: Path | None,
+) -> None:
+    """Summarize items with up to nine combinations of the scores.
+
+    REFERENCES is a file of reference summaries (JSON Lines). Each combination is a system; those
+    whose scores are not available are left out.
+
+    \b
+    earwitness summarizer systems references.jsonl -o outputs.jsonl
+    earwitness experiment references outputs.jsonl references.jsonl -o report.html
+    """
+    from earwitness.experiments.systems import make_systems
+    from earwitness.summaries.methods.tune import read_weights
+
+    target = TextTarget(output, [references, lm, grammar, weights_file])
+    models, notes = open_models(lm, grammar, language=language, topic=topic)
+    made = make_systems(
+        references,
+        models,
+        weights=None if weights_file is None else read_weights(weights_file),
+        ratio=ratio,
+        tokenize=tokenize or choose_tokenizer(language),
+    )
+    target.write("".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in made.outputs))
+    print_notes((*notes, *made.notes))

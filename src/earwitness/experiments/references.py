@@ -105,29 +105,30 @@ def references_experiment(
     values
         Values to report. By default SumACCY, BLEU and WSumACCY, or the main value of each metric.
     human
-        Name of a person whose references are also scored as a system, against those of the others.
-        If ``outputs`` has no such system, its outputs are the references of this person.
+        Person whose references are also scored as a system, against those of the others, unless
+        there are outputs of this name.
     sizes
         Numbers of people. By default all.
     orders
         Number of random orders of people.
     exact
-        Use all orders of people instead of random ones. Also done if there are no more than
-        ``orders``.
+        Use all orders of people instead of random ones, as if there are no more than ``orders``.
     coefficients
-        Coefficients of correlation over system means: ``"pearson"``, ``"spearman"`` and others.
+        Coefficients of correlation over system means: pearson, spearman and others.
     isolated_rule
-        A person is isolated if their closeness to others is this many robust standard deviations
-        below the median of all people; 0 if nobody shall be isolated.
+        Robust standard deviations below the median closeness to others from which on a person is
+        isolated; 0 if nobody shall be.
     leveling_tolerance
         A value levels off if its mean stays this close to that with all people. By default 1 % of
         the range of the value.
-    draws, permutations
-        Number of bootstrap draws, and of permutations of the tests between values.
+    draws
+        Number of bootstrap samples.
+    permutations
+        Number of permutations of the tests between values.
     level
-        Confidence level.
+        Confidence level of intervals.
     seed
-        Seed of orders, draws and permutations.
+        Random seed.
     scale
         Rating scale, if the judgements have several.
     map
@@ -140,7 +141,7 @@ def references_experiment(
     simulated
         Description of the simulator, if the data are simulated.
     where
-        Conditions on fields of items, such as ``"accuracy>=0.9"``.
+        Conditions on fields, such as ``accuracy>=0.9``, that items or outputs must fulfil.
     **parameters
         Parameters of the metrics and options of the task, as for ``score``.
 
