@@ -55,6 +55,7 @@ from earwitness.summaries.methods.tune import (
     tune_weights,
 )
 from earwitness.summaries.positions import word_accuracy
+from earwitness.text.ngrams import read_arpa, write_arpa
 from earwitness.text.words import split_japanese
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "compaction"
@@ -277,7 +278,7 @@ def report_concatenation(tuning: Examples, test: Examples, models: SummarizerMod
 def make_japanese_models(sentences: Sequence[Sequence[str]]) -> SummarizerModels:
     """Return models with a trigram of sentences, and Japanese word frequencies."""
     trained = train_language_model([" ".join(words) for words in sentences])
-    return SummarizerModels(ArpaModel(trained, "kneser-ney"), language="ja")
+    return SummarizerModels(ArpaModel(read_arpa(write_arpa(trained)), "kneser-ney"), language="ja")
 
 
 def hold_out(

@@ -19,10 +19,10 @@ SCORES = "item,system,near\na,s,0.5\na,t,0.2\nb,s,0.7\nb,t,0.1\n"
 SCORE = (
     Command("bad-verb", "scroe samples.jsonl"),
     Command("bad-option", "score samples.jsonl --colar 3"),
-    Command("bad-metric", "score samples.jsonl --metric chunk"),
     Command("bad-argument-missing", "score"),
     Command("bad-file-missing", "score nowhere.jsonl"),
     Command("bad-number", "score good.jsonl --collar wide", {"good.jsonl": GOOD}),
+    Command("bad-metric", "score good.jsonl --metric chunk"),
     Command("bad-parameter", "score good.jsonl --chunk-size 0"),
     Command("bad-form", "score good.jsonl --to pdf"),
     Command("bad-ending", "score good.jsonl -o result.pdf"),

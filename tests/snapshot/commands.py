@@ -21,7 +21,6 @@ EXPERTS = ("rubric",)
 HELP = (  # docs/cli.md has the help of every command
     Command("help", "--help"),
     Command("version", "--version"),
-    Command("help-all-score", "score --help-all"),
     Command("metrics", "metrics"),
 )
 

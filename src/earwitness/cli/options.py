@@ -51,12 +51,12 @@ class Parameter(NamedTuple):
     is_list: bool = False
     is_flag: bool = False
 
-    def convert(self, texts: Sequence[str]) -> Any:
+    def convert(self, texts: Sequence[str], ctx: click.Context) -> Any:
         """Return the value from the texts of a command line."""
         if self.is_flag:
             return True
         try:
-            values = [self.type.convert(text, None, None) for text in texts]
+            values = [self.type.convert(text, None, ctx) for text in texts]
         except click.BadParameter as error:
             error.param_hint = f"'{option_flag(self.name)}'"
             raise
@@ -115,7 +115,7 @@ class MetricCommand(click.Command):
         rest = super().parse_args(ctx, own)
         for flag, values in given.items():
             parameter = metric_parameters()[flag]
-            ctx.params[parameter.name] = parameter.convert(values)
+            ctx.params[parameter.name] = parameter.convert(values, ctx)
         return rest
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
