@@ -26,7 +26,7 @@ from earwitness.analysis.plan import NO_CORRECTION
 from earwitness.analysis.results import BradleyTerryAbilities, PairChoices
 from earwitness.core import Estimate, Rating
 from earwitness.ratings.records import Who
-from earwitness.ratings.scales import ABX_SCALE
+from earwitness.ratings.scales import scale_choices
 from earwitness.stats.contrasts import two_way_contrasts
 from earwitness.stats.means import mean_over_listeners, t_interval
 from earwitness.stats.paired_choices import (
@@ -66,7 +66,7 @@ def compare_choices(
     exclude one half if and only if p is significant. With ``other_items``, tests generalize to
     other items as well as to other listeners.
     """
-    is_abx = scale == ABX_SCALE
+    is_abx = scale_choices(scale) == "correct"
     choices_of = _choices_by_pair([rating for rating in ratings if rating.scale == scale], is_abx)
     pairs = sorted(choices_of) if is_abx else _ranked_pairs(choices_of)
 
@@ -98,7 +98,7 @@ def fit_abilities(
     Without ties there is no tie parameter. Systems without a finite ability are listed. Intervals
     generalize as the tests of ``compare_choices`` do.
     """
-    if scale == ABX_SCALE:
+    if scale_choices(scale) == "correct":
         return None
     votes = [
         (rating, _pair_of(rating)) for rating in ratings if rating.scale == scale and rating.against

@@ -15,7 +15,7 @@ from earwitness.analysis.prepare import CodedRatings
 from earwitness.analysis.results import Equivalence, FriedmanTest, SystemMeans
 from earwitness.analysis.settings import AnalysisSettings, has_good_and_poor
 from earwitness.core import Contrast, Estimate
-from earwitness.ratings.scales import KEPT_SCALE, Scale
+from earwitness.ratings.scales import Scale
 from earwitness.stats.contrasts import (
     TWO_WAY_T,
     ContrastEstimate,
@@ -82,7 +82,7 @@ def system_means(
         )
         for number, name in enumerate(coded.systems)
     }
-    sign = -1 if scale.good == "high" else 1
+    sign = 1 if scale.good == "low" else -1
     return dict(
         sorted(
             means.items(), key=lambda pair: (isnan(pair[1].mean.value), sign * pair[1].mean.value)
@@ -122,7 +122,7 @@ def _vote_shares(coded: CodedRatings, scale: Scale, level: float) -> dict[str, l
     if has_good_and_poor(scale):
         upper = vote_shares(coded.votes, at_least=MIN_GOOD_VOTE, level=level)
         lower = vote_shares(coded.votes, at_most=MAX_POOR_VOTE, level=level)
-        parts["good"], parts["poor"] = (upper, lower) if scale.good == "high" else (lower, upper)
+        parts["good"], parts["poor"] = (lower, upper) if scale.good == "low" else (upper, lower)
     return parts
 
 
@@ -258,9 +258,7 @@ def correct_contrasts(
             difference=agree_with_test(interval.difference, p, alpha),
             effect=interval.effect and agree_with_test(interval.effect, p, alpha),
             p_corrected=p,
-            better=""
-            if contrast.value == KEPT_SCALE.name
-            else _better_system(contrast, p, alpha, scales.good_end(contrast.value)),
+            better=_better_system(contrast, p, alpha, scales.good_end(contrast.value)),
         )
         for contrast, interval, p in zip(contrasts, wide, corrected, strict=True)
     )
@@ -378,7 +376,7 @@ def _test_pairs(
 
 def _better_system(contrast: Contrast, p: float, alpha: float, good: str = "high") -> str:
     """Return the significantly better system, or nothing."""
-    if not p < alpha:
+    if good == "none" or not p < alpha:
         return ""
     return contrast.a if (contrast.difference.value > 0) == (good == "high") else contrast.b
 

@@ -17,7 +17,7 @@ from earwitness.analysis.results import Retest, Stimulus
 from earwitness.core import Key, Rating, group_values
 from earwitness.errors import InputError, Problem, UsageError, nearest
 from earwitness.ratings.records import RatingFault, Who
-from earwitness.ratings.scales import CHOICE_SCALES
+from earwitness.ratings.scales import known_scales, scale_choices
 from earwitness.stats.arrays import Floats
 from earwitness.stats.means import mean_over_listeners
 from earwitness.stats.votes import Codes, Votes
@@ -32,11 +32,11 @@ Name = TypeVar("Name", bound=Hashable)
 def are_choices(ratings: Sequence[Rating]) -> bool:
     """Return whether ratings of a scale are choices between two systems.
 
-    They are if they name another system and the scale is that of AB, ABX or preference trials, or
-    if all values are 1, 0 or −1 and −1 occurs.
+    They are if they name another system and the scale is one of choices, or if all values are 1, 0
+    or −1 and −1 occurs.
     """
     against = [rating.value for rating in ratings if rating.against]
-    named = bool(ratings) and ratings[0].scale in CHOICE_SCALES
+    named = bool(ratings) and bool(scale_choices(ratings[0].scale))
     return bool(against) and (named or {-1.0} < {*against} | {0.0} <= CHOICE_OUTCOMES)
 
 
@@ -134,14 +134,12 @@ def _number_names(
 # A stimulus rated again in a later session is a repeat. By default the first vote is used: the
 # listener had not heard the stimulus before, and the vote is always a point of the scale. ``mean``
 # is for studies that repeat stimuli on purpose, ``last`` for tables that contain corrected votes.
-# The hidden reference of BS.1116 is rated once with every object by design: its mean is used, and
-# it is not reported as repeated.
+# On some scales, such as that of BS.1116, the hidden reference is rated once with every object by
+# design: its mean is used, and it is not reported as repeated.
 
 
 FIRST_VOTE, LAST_VOTE, MEAN_VOTE, REFUSE_REPEATS = "first", "last", "mean", "refuse"
 REPEAT_RULES = (FIRST_VOTE, LAST_VOTE, MEAN_VOTE, REFUSE_REPEATS)
-# scale on which a hidden reference is rated with every object
-IMPAIRMENT_SCALE_NAME = "IMPAIRMENT"
 RatingSequence = Sequence[Rating]
 
 
@@ -162,10 +160,11 @@ def resolve_repeats(
         return list(ratings), ()
     groups = group_values(zip(cells, ratings, strict=True))
     several = {cell: _order_votes(votes) for cell, votes in groups.items() if len(votes) > 1}
+    often = {name for name, scale in known_scales().items() if scale.with_reference}
     again = {
         cell: _mean_vote(votes)
         for cell, votes in several.items()
-        if _is_hidden_reference(votes[0], reference)
+        if reference and votes[0].key.system == reference and votes[0].scale in often
     }
     several = {cell: votes for cell, votes in several.items() if cell not in again}
     if rule == REFUSE_REPEATS and several:
@@ -176,13 +175,6 @@ def resolve_repeats(
     one_each = {cell: votes[0] for cell, votes in groups.items()} | again | counts
     kept = list(one_each.values())
     return kept, tuple(_repeated_vote(votes, counts[cell]) for cell, votes in several.items())
-
-
-def _is_hidden_reference(rating: Rating, reference: str) -> bool:
-    """Return whether a rating is of the hidden reference of BS.1116."""
-    return (
-        rating.scale == IMPAIRMENT_SCALE_NAME and bool(reference) and rating.key.system == reference
-    )
 
 
 def _rating_cell(rating: Rating) -> Hashable:

@@ -28,7 +28,7 @@ from earwitness.ratings.rubric_totals import (
     off_scale,
     with_totals,
 )
-from earwitness.ratings.scales import CHOICE_SCALES, canonical_scale, known_scales
+from earwitness.ratings.scales import canonical_scale, known_scales
 
 
 @dataclass(frozen=True)
@@ -237,9 +237,11 @@ class RatingCollection:
         names: KnownNames | None = None,
     ) -> None:
         """Read and add a table; ``names`` are those of a study."""
-        stepped = {*(names.scales if names else ()), *CHOICE_SCALES}  # of studies and choices
+        study_scales = names.scales if names else ()
         limits = {
-            name: Limit(scale.low, scale.high, scale.step * (name in stepped))
+            name: Limit(
+                scale.low, scale.high, scale.step * (bool(scale.choices) or name in study_scales)
+            )
             for name, scale in known_scales().items()
         }
         said = {name: Limit(scale.low, scale.high, 0) for name, scale in settings.scales.items()}

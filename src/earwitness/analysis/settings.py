@@ -25,7 +25,7 @@ from earwitness.core import Rating, Value
 from earwitness.errors import UsageError, nearest
 from earwitness.ratings.rubric import TOTAL, Rubric
 from earwitness.ratings.rubric_totals import Blank
-from earwitness.ratings.scales import KEPT_SCALE, SCALE_DOCS, Scale, Scales
+from earwitness.ratings.scales import Scale, Scales, known_scales
 from earwitness.stats.means import ITEM_ADJUSTED, ITEM_T
 
 # --- Analysis settings ---------------------------------------------------------------------------
@@ -231,12 +231,11 @@ GOOD_POOR_SCALE_POINTS = 5  # number of points of a scale with Good and Poor
 
 
 def describe_scale(scale: Scale, rubric: Rubric | None = None) -> Value:
-    """Return a scale as a value of reports; to keep more words is neither better nor worse."""
-    doc = SCALE_DOCS.get(scale.name, "rating")
+    """Return a scale as a value of reports."""
+    doc = known_scales().get(scale.name, scale).doc or "rating"
     if rubric is not None:
         doc = rubric_docs(rubric).get(scale.name, doc)
-    best = "none" if scale.name == KEPT_SCALE.name else scale.good
-    return Value(scale.name, best, scale.low, scale.high, doc, "scale points")
+    return Value(scale.name, scale.good, scale.low, scale.high, doc, "scale points")
 
 
 def rubric_docs(rubric: Rubric) -> dict[str, str]:

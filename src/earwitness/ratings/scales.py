@@ -1,4 +1,4 @@
-"""Scales of votes: their ends and better ends, those of every trial kind, and unknown ones."""
+"""Scales of votes: their ends and better ends, those of trial kinds, and unknown ones."""
 
 from __future__ import annotations
 
@@ -14,11 +14,18 @@ from earwitness.plugins import TRIAL_GROUP, PluginTable
 # --- Scales --------------------------------------------------------------------------------------
 
 
+GoodEnd = Literal["high", "low", "none"]
+ChoiceKind = Literal["", "preferred", "correct"]  # 1 or −1 by preference, or 1 if correct, else 0
+
+
 @dataclass(frozen=True)
 class Scale:
     """Allowed values of an answer, from ``high`` down to ``low``, as a slider or as labels.
 
     ``good`` is the better end of the scale: ``low`` for annoyance, effort or numbers of faults.
+    The other fields describe its ratings, to whom only knows the scale: ``doc`` in reports,
+    ``choices`` if they are choices between two systems, ``rules`` that were made for them among the
+    screening rules, and ``with_reference`` if the hidden reference is rated in every trial.
     """
 
     name: str
@@ -26,14 +33,18 @@ class Scale:
     low: float
     step: float = 1.0
     slider: bool = False
-    good: Literal["high", "low"] = "high"
+    good: GoodEnd = "high"
+    doc: str = ""
+    choices: ChoiceKind = ""
+    rules: tuple[str, ...] = ()
+    with_reference: bool = False
 
     @cached_property
     def values(self) -> list[float]:
         """All values, best first."""
         steps = round((self.high - self.low) / self.step)
         descending = [round(self.high - n * self.step, 6) for n in range(steps + 1)]
-        return descending if self.good == "high" else descending[::-1]
+        return descending[::-1] if self.good == "low" else descending
 
     def allows(self, value: Any) -> bool:
         """Return whether a value is allowed."""
@@ -67,62 +78,74 @@ def canonical_scale(name: str, names: Iterable[str]) -> str:
 # --- Scales of trial kinds -----------------------------------------------------------------------
 
 
-BASIC_QUALITY_SCALE = Scale("BASIC", 100, 0, slider=True)
-IMPAIRMENT_SCALE = Scale("IMPAIRMENT", 5, 1, 0.1, slider=True)
-KEPT_SCALE = Scale("KEPT", 1, 0, 0.001, slider=True)
-SUMMARY_SCALE = Scale("READING", 5, 1)
-PLANE_SCALES = tuple(Scale(name, 1, 0, 0.001, slider=True) for name in ("TC", "SD"))
-KIND_SCALES: dict[str, tuple[Scale, ...]] = {  # on which listeners answer, by trial kind
-    "p835": (Scale("SIG", 5, 1), Scale("BAK", 5, 1), Scale("OVRL", 5, 1)),
-    "acr": (Scale("QUALITY", 5, 1),),
-    "dcr": (Scale("DEGRADATION", 5, 1),),
-    "ccr": (Scale("COMPARISON", 3, -3),),
-    "mushra": (BASIC_QUALITY_SCALE,),
-    "bs1116": (IMPAIRMENT_SCALE,),
-    "ab": (Scale("BETTER", 1, -1, 2),),
-    "abx": (Scale("SAME", 1, -1, 2),),
-    "preference": (Scale("PREFERENCE", 1, -1),),
-    "words": (KEPT_SCALE,),
-    "reading": (SUMMARY_SCALE,),
-    "plane": PLANE_SCALES,
-}
-PREFERENCE_SCALES, ABX_SCALE = ("BETTER", "PREFERENCE"), "SAME"
-CHOICE_SCALES = (*PREFERENCE_SCALES, ABX_SCALE)
 DIFFERENCE_GRADE = "SDG"
-SCALE_DOCS = {
-    "SIG": "speech signal",
-    "BAK": "background noise",
-    "OVRL": "overall quality",
-    "QUALITY": "overall quality",
-    "DEGRADATION": "degradation",
-    "COMPARISON": "quality relative to the other system",
-    "BASIC": "basic audio quality",
-    "IMPAIRMENT": "impairment",
-    "SDG": "difference grade: object minus hidden reference",
-    "BETTER": "choice (1: this system, 0: neither, −1: the other system)",
-    "SAME": "share of correct answers",
-    "PREFERENCE": "preference (1: this system, 0: neither, −1: the other system)",
-    "KEPT": "share of words kept",
-    "READING": "quality of a summary",
+PANEL_RULES = ("p808",)
+SCALES = {  # of the built-in trial kinds, with the ends that ratings have
+    scale.name: scale
+    for scale in (
+        Scale("SIG", 5, 1, doc="speech signal", rules=PANEL_RULES),
+        Scale("BAK", 5, 1, doc="background noise", rules=PANEL_RULES),
+        Scale("OVRL", 5, 1, doc="overall quality", rules=PANEL_RULES),
+        Scale("QUALITY", 5, 1, doc="overall quality", rules=PANEL_RULES),
+        Scale("DEGRADATION", 5, 1, doc="degradation", rules=PANEL_RULES),
+        Scale("COMPARISON", 3, -3, doc="quality relative to the other system", rules=PANEL_RULES),
+        Scale("BASIC", 100, 0, slider=True, doc="basic audio quality", rules=("bs1534",)),
+        Scale(
+            "IMPAIRMENT",
+            5,
+            1,
+            0.1,
+            slider=True,
+            doc="impairment",
+            rules=("bs1116",),
+            with_reference=True,
+        ),
+        Scale(
+            "BETTER",
+            1,
+            -1,
+            2,
+            doc="choice (1: this system, 0: neither, −1: the other system)",
+            choices="preferred",
+        ),
+        Scale("SAME", 1, 0, doc="share of correct answers", choices="correct"),
+        Scale(
+            "PREFERENCE",
+            1,
+            -1,
+            doc="preference (1: this system, 0: neither, −1: the other system)",
+            choices="preferred",
+        ),
+        Scale("KEPT", 1, 0, 0.001, slider=True, good="none", doc="share of words kept"),
+        Scale("READING", 5, 1, doc="quality of a summary"),
+        Scale("TC", 1, 0, 0.001, slider=True),
+        Scale("SD", 1, 0, 0.001, slider=True),
+        Scale(
+            DIFFERENCE_GRADE,
+            4,
+            -4,
+            0.1,
+            doc="difference grade: object minus hidden reference",
+            rules=("bs1116",),
+        ),
+    )
 }
-# with the ends that ratings have
-DERIVED_SCALES = {
-    DIFFERENCE_GRADE: Scale(DIFFERENCE_GRADE, 4, -4, 0.1),
-    ABX_SCALE: Scale(ABX_SCALE, 1, 0),
-}
+BASIC_QUALITY_SCALE, IMPAIRMENT_SCALE = SCALES["BASIC"], SCALES["IMPAIRMENT"]
+KEPT_SCALE, SUMMARY_SCALE = SCALES["KEPT"], SCALES["READING"]
+PLANE_SCALES = SCALES["TC"], SCALES["SD"]
 PLUGIN_KINDS: PluginTable[Any] = PluginTable(TRIAL_GROUP, {}, lambda *_: "")
 
 
 def known_scales() -> dict[str, Scale]:
     """Return the scales of all trial kinds, by name, with the ends that ratings have."""
-    kinds = (*KIND_SCALES.values(), *(kind.fixed for kind in PLUGIN_KINDS.values()))
-    return {scale.name: scale for scales in kinds for scale in scales} | DERIVED_SCALES
+    added = {scale.name: scale for kind in PLUGIN_KINDS.values() for scale in kind.fixed}
+    return {**SCALES, **added, **SCALES}
 
 
-def result_scales(kind: str) -> set[str]:
-    """Return the scales of the ratings of a built-in trial kind."""
-    names = {scale.name for scale in KIND_SCALES[kind]}
-    return names | ({DIFFERENCE_GRADE} if IMPAIRMENT_SCALE.name in names else set())
+def scale_choices(name: str) -> ChoiceKind:
+    """Return the kind of choices that the ratings of a scale are, if they are choices."""
+    scale = known_scales().get(name)
+    return scale.choices if scale else ""
 
 
 def derived_scales() -> set[str]:
@@ -147,11 +170,11 @@ class Scales:
     said: Mapping[str, Scale]
     low: Collection[str] = ()
 
-    def good_end(self, name: str) -> Literal["high", "low"]:
+    def good_end(self, name: str) -> GoodEnd:
         """Return the better end of a scale."""
         scales = [scales[name] for scales in (known_scales(), self.said) if name in scales]
-        is_low = name in self.low or any(scale.good == "low" for scale in scales)
-        return "low" if is_low else "high"
+        usual: GoodEnd = "low" if name in self.low else "high"
+        return next((scale.good for scale in scales if scale.good != "high"), usual)
 
     def of(self, name: str, ratings: Iterable[Rating]) -> tuple[Scale, str]:
         """Return a scale, and a note if its ends were guessed."""

@@ -35,9 +35,9 @@ from earwitness.studies.from_answers import StudySource, ratings_from_answers
 from earwitness.studies.pages import answered_trial, asked_pages, counted_trials, pages
 from earwitness.studies.quality import evidence_of_answers, task_times
 from earwitness.studies.study import STORE_FILE_NAME, ListenerPlan, Study
-from earwitness.studies.trials import block_kind, trial_kind
+from earwitness.studies.trials import study_kinds, trial_kind
 from earwitness.studies.trials.base import LETTERS
-from earwitness.studies.trials.plane import PlaneKind, is_placed
+from earwitness.studies.trials.plane import is_placed
 from earwitness.studies.trials.rubric import COMMENT_FIELD
 from earwitness.version import __version__
 
@@ -473,7 +473,7 @@ def count_captions(plan: ListenerPlan) -> int:
 
 def judges_captions(study: Study) -> bool:
     """Return whether all blocks judge captions, so that workbooks are supported."""
-    return all(block_kind(block).captioned for block in study.blocks)
+    return all(kind.captioned for kind in study_kinds(study))
 
 
 # --- Progress of listeners -----------------------------------------------------------------------
@@ -540,12 +540,12 @@ def study_status(study: StudySource, db: StrPath | None = None) -> list[Record]:
 
 
 def _has_planes(study: Study) -> bool:
-    return any(isinstance(block_kind(block), PlaneKind) for block in study.blocks)
+    return any(kind.on_paper for kind in study_kinds(study))
 
 
 def _count_planes(study: Study, plan: ListenerPlan) -> int:
     trials = counted_trials(plan).values()
-    return sum(isinstance(trial_kind(study, trial), PlaneKind) for trial in trials)
+    return sum(trial_kind(study, trial).on_paper for trial in trials)
 
 
 def _add_paper(record: Record, submissions: Sequence[SubmittedAnswer], planes: int) -> None:

@@ -51,8 +51,6 @@ from earwitness.studies.from_answers import comments_from_answers
 from earwitness.studies.quality import evidence_of_answers
 from earwitness.studies.study import Study
 from earwitness.studies.trials import study_kinds
-from earwitness.studies.trials.mushra import Mushra
-from earwitness.studies.trials.rubric import RubricKind
 from earwitness.version import __version__
 
 # --- Settings from study and options -------------------------------------------------------------
@@ -201,16 +199,16 @@ def _planned_settings(study: Study | None) -> AnalysisSettings:
     if study is None:
         return AnalysisSettings()
     kinds = study_kinds(study)
-    anchors = [name for kind in kinds if isinstance(kind, Mushra) for name in kind.anchors]
-    rubrics = [kind for kind in kinds if isinstance(kind, RubricKind)]
+    anchors = [name for kind in kinds for name in kind.anchor_systems]
+    rubric, blank = next((k.rubric_totals() for k in kinds if k.captioned), (None, "drop"))
     return AnalysisSettings(
-        replace(study.analysis, by=_group_fields(study, judged=bool(rubrics))),
+        replace(study.analysis, by=_group_fields(study, judged=rubric is not None)),
         study.screening,
         reference=study.reference,
         anchor=_middle_anchor(anchors or study.analysis.anchors.get(ALL_SCALES, ())),
         anchors=tuple(anchors),
-        rubric=rubrics[0].judged if rubrics else None,
-        blank=rubrics[0].blank if rubrics else "drop",
+        rubric=rubric,
+        blank=blank,
     )
 
 

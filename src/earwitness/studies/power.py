@@ -224,7 +224,7 @@ def _find_scale(plan: Study, name: str) -> tuple[StudyBlock, Scale]:
         scale.name: (block, scale)
         for block in reversed(plan.blocks)
         for kind in [block_kind(block)]
-        if kind.compared != "pair" and kind.rates_systems
+        if kind.rates_systems and not kind.is_paired
         for scale in reversed(kind.scales)
     }
     if not rated:

@@ -23,10 +23,10 @@ from earwitness.io.atomic import AtomicFile, AtomicFolder
 from earwitness.io.tables import records_csv
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.file.webmushra import ImportedStudy, read_webmushra
-from earwitness.studies.trials import KINDS, mushra_anchors
+from earwitness.studies.trials import KINDS, anchor_folders
 from earwitness.studies.trials.base import TrialKind
 from earwitness.studies.trials.mushra import AnchorLoss, weak_anchor_notes
-from earwitness.studies.trials.single import SingleKind
+from earwitness.studies.trials.single import P835
 
 # --- MUSHRA anchors and webMUSHRA import ---------------------------------------------------------
 
@@ -55,7 +55,7 @@ def study_anchors(study: StrPath, *, progress: Progress = no_progress) -> list[s
     """
     path = Path(study)
     plan = read_study(path, without=tuple(ANCHOR_CUTOFFS_HZ))
-    wanted = [name for name in mushra_anchors(plan) if name in ANCHOR_CUTOFFS_HZ]
+    wanted = [name for name in anchor_folders(plan) if name in ANCHOR_CUTOFFS_HZ]
     if not wanted:
         raise UsageError(f"{path}: no block has anchors named {' or '.join(ANCHOR_CUTOFFS_HZ)}")
     if not plan.reference:
@@ -228,67 +228,11 @@ analysis:
   level: 0.95
   correction: holm
 """
-SOUND_SYSTEMS_TEMPLATE = """\
-# One folder per system, named like the system, with the same file names in each.
-systems: [C0, C1, C2, C3, C4]
-# files: "audio/{system}/{item}.wav"  # path of each file; if set, all files must exist
-"""
-CAPTION_SYSTEMS_TEMPLATE = """\
-# Authors of the captions: people and programs. All describe the same clips.
-systems: [person, model]
-captions: captions.csv  # CSV or JSONL: item, system, caption
-# files: "clips/{item}.wav"  # path of each clip; if set, all files must exist
-# juries: {experts: 10, lay: 10}  # groups of listeners, in the order of their numbers
-# rubric: thumbs  # or your own: name, dimensions, total, examples
-"""
-WORDS_SYSTEMS_TEMPLATE = """\
-# One transcript per item, of which people keep words. Without a table of clips (`material`), all
-# items with a transcript are used.
-systems: [original]
-transcripts: transcripts.jsonl  # JSONL or CSV: item, transcript; or a pattern: texts/{item}.ctm
-# files: "audio/{item}.wav"  # recordings, with audio: true; if set, all files must exist
-"""
-READING_SYSTEMS_TEMPLATE = """\
-# Summarizers: people and programs. All summarize the same transcripts.
-systems: [person, model]
-transcripts: transcripts.jsonl  # JSONL or CSV: item, transcript; or a pattern: texts/{item}.ctm
-summaries: outputs.jsonl  # scored outputs, or a table with item, system and summary
-# files: "audio/{item}.wav"  # recordings, with audio: true; if set, all files must exist
-"""
-EXTRACTING_INSTRUCTIONS = (
-    "Keep the words that together give the best summary. Words keep their order, and none is added."
-)
-READING_INSTRUCTIONS = "Read the original, then rate how well each summary keeps what was said."
-LISTENING_INSTRUCTIONS = (
-    "Use headphones in a quiet room. Listen to each sound to the end before you answer."
-)
-JUDGING_INSTRUCTIONS = "Listen to the clip, read each caption, and rate it on the scales below."
-TEXT_SYSTEMS_TEMPLATES = {
-    "rubric": CAPTION_SYSTEMS_TEMPLATE,
-    "words": WORDS_SYSTEMS_TEMPLATE,
-    "reading": READING_SYSTEMS_TEMPLATE,
-}
-INSTRUCTIONS = {
-    "rubric": JUDGING_INSTRUCTIONS,
-    "words": EXTRACTING_INSTRUCTIONS,
-    "reading": READING_INSTRUCTIONS,
-}
-ANSWER_SECONDS = {"rubric": 10, "words": 60, "reading": 10}
 ANCHORS_LINE = "# anchors: ref  # folder of audio files that all listeners rate first\n"
-SUGGESTED_SCREENING_RULES = {
-    "mushra": "bs1534",
-    "bs1116": "bs1116",
-    "p835": "p808",
-    "acr": "p808",
-    "dcr": "p808",
-}
-# sizes published for P.835
-SINGLE_STIMULUS_SIZES = {"listeners": 32, "panels": 4, "clips": 32, "sessions": 4}
-# for kinds with longer trials
-LONG_TRIAL_SIZES = {"listeners": 20, "panels": 1, "clips": 12, "sessions": 2}
+REFERENCE_LINE = "reference: ref  # folder of references\n"
 
 
-def study_new(protocol: str = "p835", output: StrPath | None = None) -> str:
+def study_new(protocol: str = P835.name, output: StrPath | None = None) -> str:
     """Return a commented study file to edit, which ``study_check`` accepts as it is.
 
     Parameters
@@ -327,24 +271,20 @@ def study_new(protocol: str = "p835", output: StrPath | None = None) -> str:
 def starting_file(name: str) -> str:
     """Return a commented template of a study file for a trial kind."""
     kind = KINDS[name]
+    template = kind.template
     return STUDY_TEMPLATE.format(
         kind=name,
         title=kind.title,
-        systems=_systems_lines(kind),
-        seconds=ANSWER_SECONDS.get(name, 4),
-        instructions=INSTRUCTIONS.get(name, LISTENING_INSTRUCTIONS),
+        systems=template.systems + REFERENCE_LINE * kind().needs_reference,
+        seconds=template.seconds,
+        instructions=template.instructions,
         parameters="\n".join(_parameter_line(kind, parameter) for parameter in kind.parameters()),
-        rule=SUGGESTED_SCREENING_RULES.get(name, "unheard"),
-        first=ANCHORS_LINE if issubclass(kind, SingleKind) and not kind.open_reference else "",
-        **(SINGLE_STIMULUS_SIZES if issubclass(kind, SingleKind) else LONG_TRIAL_SIZES),
-    )
-
-
-def _systems_lines(kind: type[TrialKind]) -> str:
-    if kind.name in TEXT_SYSTEMS_TEMPLATES:
-        return TEXT_SYSTEMS_TEMPLATES[kind.name]
-    return (
-        SOUND_SYSTEMS_TEMPLATE + "reference: ref  # folder of references\n" * kind().needs_reference
+        rule=template.rule,
+        first=ANCHORS_LINE * (kind.is_single and not kind.open_reference),
+        listeners=template.listeners,
+        panels=template.panels,
+        clips=template.clips,
+        sessions=template.sessions,
     )
 
 

@@ -13,7 +13,6 @@ from earwitness.report.sentences import join_names
 from earwitness.studies.study import Study, StudyBlock
 from earwitness.studies.trials import block_kind, study_kinds
 from earwitness.studies.trials.base import TrialKind
-from earwitness.studies.trials.words import TextKind
 
 DEVICE_STEP_WORDING = {
     "level": "set a comfortable volume",
@@ -175,7 +174,7 @@ def _playback_sentences(study: Study, imported: Sequence[bool], count: int) -> I
 
 def _playback_sentence(kind: TrialKind, listeners: str) -> str:
     often = {0: "as often as they liked", 1: "once"}.get(kind.plays, f"up to {kind.plays} times")
-    if isinstance(kind, TextKind) and not kind.audio:
+    if not kind.plays_audio:
         return "Transcripts were read; no audio was played."
     if kind.captioned or kind.transcribed:
         accepted, played = "the clip had been played to the end", f"played it {often}"

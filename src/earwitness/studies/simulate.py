@@ -235,7 +235,7 @@ def _truth_records(design: Design, world: World, items: list[str]) -> Iterator[d
         kind = block_kind(block)
         for scale in kind.scales if kind.rates_systems else ():
             for system in block.systems:
-                rated = kind.compared != "pair"
+                rated = not kind.is_paired
                 expected = world.expected(system, scale, items) if rated else float("nan")
                 quality = world.quality(system, scale.name)
                 yield {

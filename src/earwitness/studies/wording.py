@@ -16,9 +16,11 @@ from typing import Any
 
 from earwitness.errors import UsageError, nearest
 from earwitness.ratings.rubric import LANGUAGES
+from earwitness.ratings.scales import PLUGIN_KINDS
 
 PAGES_KEY, WEB_KEY, SCALES_KEY = "pages", "web", "scales"
 PROMPT_KEY, LABELS_KEY = "prompt", "labels"
+ScaleTexts = Mapping[str, Mapping[str, Any]]  # prompt and labels by scale
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 SINGULAR_SUFFIX = "_one"  # ends keys of texts for a count of one
 SINGULAR_RULES: dict[str, Callable[[float], bool]] = {"en": lambda n: n == 1, "fr": lambda n: n < 2}
@@ -33,7 +35,7 @@ class Wording:
 
     pages: Mapping[str, str]
     web: Mapping[str, str]
-    scales: Mapping[str, Mapping[str, Any]]
+    scales: ScaleTexts
     language: str = "en"
 
     def page(self, name: str, /, **values: object) -> str:
@@ -138,4 +140,6 @@ def _check_placeholders(text: str, places: list[str]) -> Iterator[str]:
 def _load_wording(language: str) -> dict[str, Any]:
     text = files(__package__).joinpath("wordings", f"{language}.json").read_text(encoding="utf-8")
     words: dict[str, Any] = json.loads(text)
+    for kind in PLUGIN_KINDS.values():
+        words[SCALES_KEY] |= kind.texts.get(language, kind.texts.get(LANGUAGES[0], {}))
     return words

@@ -218,7 +218,6 @@ def test_if_everybody_fails_that_comes_right_after_the_finding() -> None:
             "above and below of less than 30 %)",
         ),
         (Rule("unheard", {}), "unheard (more than 0 % of the sounds not played to the end)"),
-        (Rule("own", {"most_of": 3}), "own (most of 3)"),
     ],
 )
 def test_rules_are_conditions_that_can_be_published(rule: Rule, told: str) -> None:

@@ -87,45 +87,13 @@ def applied_rules_text(results: Results) -> str:
 
 
 def _rule_text(rule: Rule) -> str:
-    if rule.name not in RULE_CONDITIONS:
-        limits = ", ".join(f"{name.replace('_', ' ')} {x:g}" for name, x in rule.limits.items())
-        return f"{rule.name} ({limits})" if limits else rule.name
-    limits_of = {**SCREENS[rule.name].limits, **rule.limits}
+    screen = SCREENS[rule.name]
+    limits_of = {**screen.limits, **rule.limits}
     percent = {f"{name}_percent": 100 * limit for name, limit in limits_of.items()}
-    condition = RULE_CONDITIONS[rule.name].format(**limits_of, **percent)
-    for name, clause in OPTIONAL_CONDITIONS.get(rule.name, {}).items():
+    condition = screen.condition.format(**limits_of, **percent)
+    for name, clause in screen.clauses.items():
         condition += clause.format(**limits_of) * bool(limits_of[name])
     return f"{rule.name} ({condition})"
-
-
-# texts with the limits of a rule, also in percent
-RULE_CONDITIONS = {
-    "p808": "variance of ratings below {variance:g}, or Pearson correlation with the mean of the "
-    "other listeners below {correlation:g}, on any scale",
-    "bs1534": "hidden reference rated below {reference_below:g} in more than {share_percent:g} % "
-    "of the items, or the middle anchor above {anchor_above:g} in more than {share_percent:g} %",
-    "bs1116": "difference grades not significantly below 0 in a one-sided t test (p above "
-    "{level:g})",
-    "bt500": "more than {outside_percent:g} % of the votes more than 2 standard deviations from "
-    "the mean of the panel (√20 where votes are not normally distributed), with an imbalance "
-    "between above and below of less than {one_side_percent:g} %",
-    "unheard": "more than {share_percent:g} % of the sounds not played to the end",
-    "gold": "more than {share_percent:g} % of the answers to gold clips wrong by more than "
-    "{tolerance:g}",
-    "traps": "more than {share_percent:g} % of the answers to trapping clips wrong",
-    "repeats": "more than {share_percent:g} % of the repeated votes changed by more than "
-    "{tolerance:g}",
-    "hasty": "more than {share_percent:g} % of the trials answered faster than the sounds last",
-    "device": "less than {hits_percent:g} % of the rounds right in a check of the device",
-    "hearing": "speech reception threshold above {max_srt:g} dB",
-}
-# clauses on limits that are not 0
-OPTIONAL_CONDITIONS = {
-    "hasty": {
-        "seconds": " or {seconds:g} s",
-        "minutes": ", or the whole test in less than {minutes:g} min",
-    }
-}
 
 
 # --- Sections on screening -----------------------------------------------------------------------

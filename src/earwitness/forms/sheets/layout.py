@@ -11,7 +11,7 @@ from earwitness.studies.design.report import study_design
 from earwitness.studies.from_answers import StudySource
 from earwitness.studies.pages import counted_trials
 from earwitness.studies.study import Design, Study, Trial
-from earwitness.studies.trials import trial_kind
+from earwitness.studies.trials import study_kinds, trial_kind
 from earwitness.studies.trials.plane import PlaneKind
 
 # in points, from the left and from the top of an A4 page
@@ -80,7 +80,7 @@ def values_at(x: float, y: float) -> tuple[float, float]:
 def plane_design(study: StudySource) -> Design:
     """Return the design of a study; raise UsageError without trials of kind plane."""
     design = study_design(study)
-    if not any(block.kind == PlaneKind.name for block in design.study.blocks):
+    if not any(kind.on_paper for kind in study_kinds(design.study)):
         raise UsageError(f"sheets are for trials of kind {PlaneKind.name}; this study has none")
     return design
 
@@ -89,5 +89,5 @@ def plane_sheets(design: Design) -> Iterator[PlaneSheet]:
     """Yield the sheets of all listeners, in the order of their pages."""
     for plan in design.plans:
         for page, trial in counted_trials(plan).items():
-            if isinstance(trial_kind(design.study, trial), PlaneKind):
+            if trial_kind(design.study, trial).on_paper:
                 yield PlaneSheet(plan.listener, page, trial)

@@ -32,9 +32,8 @@ from earwitness.report.numbers import MINUS
 from earwitness.report.parts import Lines, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.studies.study import Study, check_system
-from earwitness.studies.trials import mushra_anchors, study_kinds
+from earwitness.studies.trials import anchor_folders, study_kinds
 from earwitness.studies.trials.mushra import AnchorLoss, weak_anchor_notes
-from earwitness.studies.trials.plane import PlaneKind
 
 # --- Measurement of a file -----------------------------------------------------------------------
 
@@ -258,7 +257,7 @@ def _unlevelled_systems(study: Study) -> frozenset[str]:
     """Return the systems whose loudness differs by design: anchors are filtered or noisy."""
     anchors = [study.anchor_system] if study.anchors else []
     checks = [check_system(clip.role) for clip in study.quality.clips]
-    return frozenset([*mushra_anchors(study), *anchors, *checks])
+    return frozenset([*anchor_folders(study), *anchors, *checks])
 
 
 # --- Notes ---------------------------------------------------------------------------------------
@@ -280,9 +279,8 @@ def _find_notes(study: Study, sounds: SoundSequence, unlevelled: frozenset[str])
         is_anchor = (sound.item, sound.system) in anchor_keys
         (anchors if is_anchor else clips.setdefault(sound.item, [])).append(sound)
     kinds = study_kinds(study)
-    are_skims = all(isinstance(kind, PlaneKind) for kind in kinds)  # differ in level and length
     yield from _format_notes(sounds)
-    if are_skims:
+    if not any(kind.is_levelled for kind in kinds):
         yield from _clipping_notes(sounds)
         yield from _duplicate_notes(
             sounds, "both picked the same blocks; consider other values of z"
@@ -303,7 +301,7 @@ def _find_notes(study: Study, sounds: SoundSequence, unlevelled: frozenset[str])
 
 def _anchor_losses(study: Study, clips: dict[str, list[StudySound]]) -> Iterator[AnchorLoss]:
     """Yield what each MUSHRA anchor lacks; other notes tell of files with different rates."""
-    names = {*mushra_anchors(study)}
+    names = {*anchor_folders(study)}
     for item, same in clips.items():
         paths = {s.system: (s.audio.path, s.audio.rate) for s in same}
         reference, rate = paths.get(study.reference, ("", 0))

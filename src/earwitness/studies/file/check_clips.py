@@ -26,9 +26,8 @@ from earwitness.studies.study import (
     HearingTest,
     QualityControl,
 )
-from earwitness.studies.trials import KINDS
+from earwitness.studies.trials import KINDS, kinds_for_rule
 from earwitness.studies.trials.base import TrialKind
-from earwitness.studies.trials.single import SingleKind
 
 # --- Table of clips with known answers -----------------------------------------------------------
 
@@ -218,13 +217,13 @@ def quality_faults(value: Mapping[str, Any], kinds: Sequence[TrialKind]) -> Iter
             message = "not supported together with rows, which set all trials"
             yield Fault(f"quality.{key}", message, "remove this key")
     for kind in kinds:
-        message, is_single = f"not supported by {kind.name}", isinstance(kind, SingleKind)
+        message = f"not supported by {kind.name}"
         reason = f"{message}, which does not rate clips one at a time"
-        if "clips" in quality and (not is_single or kind.open_reference):
+        if "clips" in quality and (not kind.is_single or kind.open_reference):
             yield Fault("quality.clips", reason)
         if quality["repeats"] and (kind.captioned or not kind.results()):
             yield Fault("quality.repeats", message)
-        if quality["results"] and not is_single:
+        if quality["results"] and not kind.is_single:
             yield Fault("quality.results", reason)
     if "clips" in quality and len({kind.name for kind in kinds}) > 1:
         yield Fault("quality.clips", "all blocks must have the same kind", "split the study")
@@ -237,10 +236,13 @@ def preset_faults(rule: Mapping[str, Any], path: str, kinds: Sequence[str]) -> I
         remedy = f"add the rules whose limits differ: {', '.join(names)}"
         yield Fault(f"{path}.limits", f"{rule['rule']} has no limits of its own", remedy)
     for name in names:
-        needed = SCREENS[name].kinds
-        if needed and not set(needed) & set(kinds):
-            message = f"{rule['rule']} needs a block of kind {' or '.join(needed)}"
-            yield Fault(f"{path}.rule", message)
+        yield from kind_faults(name, rule["rule"], f"{path}.rule", kinds)
+
+
+def kind_faults(rule: str, named: str, path: str, kinds: Sequence[str]) -> Iterator[Fault]:
+    """Yield a fault if no block has a trial kind that a rule was made for."""
+    if not (SCREENS[rule].for_all or any(rule in KINDS[kind].rules() for kind in kinds)):
+        yield Fault(path, f"{named} needs a block of kind {' or '.join(kinds_for_rule(rule))}")
 
 
 def missing_clip_faults(

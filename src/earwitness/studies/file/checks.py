@@ -29,17 +29,14 @@ from earwitness.io.source import is_present
 from earwitness.studies.device import REQUIRED_STEPS
 from earwitness.studies.file.check_clips import (
     eligibility_faults,
+    kind_faults,
     preset_faults,
     quality_faults,
 )
 from earwitness.studies.study import Clip, Trial
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import LETTERS, TrialKind
-from earwitness.studies.trials.mushra import Mushra
-from earwitness.studies.trials.plane import PlaneKind
-from earwitness.studies.trials.rubric import RubricKind
-from earwitness.studies.trials.single import SingleKind
-from earwitness.studies.trials.words import ORIGINAL_SYSTEM, ReadingKind, TextKind, WordsKind
+from earwitness.studies.trials.words import ORIGINAL_SYSTEM
 from earwitness.studies.wording import placeholder_problems, wording
 
 # --- Rubrics, captions and juries ----------------------------------------------------------------
@@ -54,8 +51,8 @@ def is_captioned(value: Any) -> bool:
 
 
 def add_rubric(block: StudyMapping, rubric: Any) -> dict[str, Any]:
-    """Return a block with the rubric of the study added, if the block judges captions."""
-    if block["kind"] != RubricKind.name or rubric is None:
+    """Return a block with the rubric of the study added, if its trial kind has one."""
+    if rubric is None or "rubric" not in KINDS[block["kind"]].parameters():
         return dict(block)
     return {**block, "parameters": {"rubric": rubric, **block["parameters"]}}
 
@@ -78,14 +75,14 @@ def _known_kinds(value: Any) -> list[type[TrialKind]]:
 
 def judged_systems(value: StudyMapping) -> list[str]:
     """Return the systems whose summaries are judged."""
-    blocks = [block for block in value["blocks"] if block["kind"] == ReadingKind.name]
+    blocks = [block for block in value["blocks"] if KINDS[block["kind"]].summarized]
     names = [name for block in blocks for name in block.get("systems", value["systems"])]
     return list(dict.fromkeys(names))
 
 
 def transcript_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Iterator[Fault]:
     """Yield faults of the keys for transcripts and summaries."""
-    texts = [kind for kind in kinds if isinstance(kind, TextKind)]
+    texts = [kind for kind in kinds if kind.transcribed]
     pattern = value.get("transcripts", "")
     if not texts:
         if pattern:
@@ -96,7 +93,7 @@ def transcript_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Iterat
         yield Fault("transcripts", "missing", remedy)
     elif set("{}") & set(pattern.replace("{item}", "")):
         yield Fault("transcripts", "allows no braces other than {item}")
-    judged = any(isinstance(kind, ReadingKind) for kind in texts)
+    judged = any(kind.summarized for kind in texts)
     if "summaries" in value and not judged:
         yield Fault("summaries", "no block rates summaries", "add a block with kind: reading")
     if judged and "summaries" not in value:
@@ -106,32 +103,31 @@ def transcript_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Iterat
 
 
 def _transcript_only_faults(
-    value: StudyMapping, kinds: Sequence[TrialKind], texts: Sequence[TextKind]
+    value: StudyMapping, kinds: Sequence[TrialKind], texts: Sequence[TrialKind]
 ) -> Iterator[Fault]:
     if len(texts) < len(kinds):
         message = "transcripts cannot be in the same study as audio or captions"
         yield Fault("blocks", message, "split the study")
     yield from _sound_key_faults(value, "for transcripts")
-    heard = any(kind.audio for kind in texts)
+    heard = any(kind.plays_audio for kind in texts)
     if heard and "files" not in value:
         yield Fault("files", "required by audio: true", "for example audio/{item}.wav")
     if "files" in value and not heard:
         yield Fault("files", "no block plays audio", "write audio: true under parameters")
     for number, block in enumerate(value["blocks"]):
         systems = block.get("systems", value["systems"])
-        if block["kind"] == WordsKind.name and len(systems) > 1:
-            message = f"words shows one transcript per item, but the block has {len(systems)} "
+        kind = KINDS[block["kind"]]
+        if kind.transcribed and not kind.drawn and len(systems) > 1:
+            message = (
+                f"{kind.name} shows one transcript per item, but the block has {len(systems)} "
+            )
             path = f"blocks[{number}].systems" if "systems" in block else "systems"
             yield Fault(path, f"{message}systems", f"write systems: [{ORIGINAL_SYSTEM}]")
 
 
 def missing_sounds(folder: Path, value: StudyMapping) -> list[Problem]:
     """Return a problem for each missing audio file of an example."""
-    rubric = value.get("rubric")
-    examples = list(rubric.get("examples", ())) if isinstance(rubric, dict) else []
-    planes = [kind for kind in valid_kinds(value) if isinstance(kind, PlaneKind)]
-    examples += [one for kind in planes for one in kind.examples]
-    names = dict.fromkeys(example["sound"] for example in examples if example.get("sound"))
+    names = dict.fromkeys(name for kind in valid_kinds(value) for name in kind.example_sounds)
     return [
         file_problem(folder / name, "missing audio file of an example")
         for name in names
@@ -356,7 +352,7 @@ def _kind_faults(
         yield Fault(f"{path}.systems", f"{kind.name} needs at least 2 systems")
     elif kind.switching and len(kind.treatments(["x"] * heard, "")[0]) > len(LETTERS):
         yield Fault(f"{path}.systems", f"more than {len(LETTERS)} audio files on one page")
-    if value.get("anchors") and (not isinstance(kind, SingleKind) or kind.open_reference):
+    if value.get("anchors") and (not kind.is_single or kind.open_reference):
         yield Fault(
             "anchors", f"not supported by {kind.name}, which does not rate clips one at a time"
         )
@@ -435,7 +431,7 @@ def _feedback_faults(value: StudyMapping) -> Iterator[Fault]:
     if "gold" in value and not value["feedback"]:
         yield Fault("gold", "used only with feedback", "write feedback: true")
     kind = kind_of(value["blocks"][0])
-    if "gold" in value and not isinstance(kind, SingleKind | PlaneKind | UsageError):
+    if "gold" in value and isinstance(kind, TrialKind) and not kind.has_known_answers:
         yield Fault(
             "gold", f"not supported by {kind.name}, which does not rate clips one at a time"
         )
@@ -519,8 +515,8 @@ def _scale_faults(analysis: StudyMapping, scales: set[str]) -> Iterator[Fault]:
 
 def _control_faults(rules: Sequence[StudyMapping], kinds: Sequence[TrialKind]) -> Iterator[Fault]:
     """Yield a fault if bs1534 has neither a hidden reference nor an anchor to judge."""
-    pages = [kind for kind in kinds if isinstance(kind, Mushra)]
-    if not pages or any(kind.hidden_reference or kind.anchors for kind in pages):
+    pages = [kind for kind in kinds if "bs1534" in kind.rules()]
+    if not pages or any(kind.hidden_reference or kind.anchor_systems for kind in pages):
         return
     for index, rule in enumerate(rules):
         if rule["rule"] == "bs1534":
@@ -533,9 +529,7 @@ def _rule_faults(rule: StudyMapping, path: str, kinds: Sequence[str]) -> Iterato
         yield from preset_faults(rule, path, kinds)
         return
     screen = SCREENS[rule["rule"]]
-    if screen.kinds and not set(screen.kinds) & set(kinds):
-        message = f"{screen.name} needs a block of kind {' or '.join(screen.kinds)}"
-        yield Fault(f"{path}.rule", message)
+    yield from kind_faults(screen.name, screen.name, f"{path}.rule", kinds)
     for name, limit in rule.get("limits", {}).items():
         if name not in screen.limits:
             yield Fault(f"{path}.limits.{name}", "unknown limit", nearest(name, screen.limits))

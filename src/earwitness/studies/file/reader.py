@@ -68,7 +68,6 @@ from earwitness.studies.study import (
     Study,
 )
 from earwitness.studies.trials import KINDS
-from earwitness.studies.trials.words import WordsKind
 
 # --- Digest of a study ---------------------------------------------------------------------------
 
@@ -316,7 +315,7 @@ def _add_texts(
     """Add transcripts and summaries to the clips, and their problems."""
     if draft and is_missing(folder, value["transcripts"]):
         texts = draft_transcripts(value["transcripts"], named.clips)
-    highlight = any(isinstance(k, WordsKind) and k.highlights for k in valid_kinds(value))
+    highlight = any(kind.highlights for kind in valid_kinds(value))
     named.problems += texts.problems
     if texts.texts:
         named.problems += texts.find_missing(named.clips)

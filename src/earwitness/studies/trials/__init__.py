@@ -56,10 +56,14 @@ def study_kinds(study: Study) -> list[TrialKind]:
     return list(map(block_kind, study.blocks))
 
 
-def mushra_anchors(study: Study) -> list[str]:
-    """Return the folders of the anchors of MUSHRA blocks, each once."""
-    kinds = [kind for kind in study_kinds(study) if isinstance(kind, Mushra)]
-    return list(dict.fromkeys(name for kind in kinds for name in kind.anchors))
+def anchor_folders(study: Study) -> list[str]:
+    """Return the folders of the anchors that are rated like systems, each once."""
+    return list(dict.fromkeys(name for kind in study_kinds(study) for name in kind.anchor_systems))
+
+
+def kinds_for_rule(rule: str) -> list[str]:
+    """Return the trial kinds that a screening rule was made for."""
+    return [name for name, kind in KINDS.items() if rule in kind.rules()]
 
 
 def trial_kind(study: Study, trial: Trial) -> TrialKind:

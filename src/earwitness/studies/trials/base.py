@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 from numpy.random import Generator
@@ -12,11 +13,14 @@ from numpy.random import Generator
 from earwitness.analysis.evidence import REPEAT_ROLE
 from earwitness.core import Key, Rating
 from earwitness.errors import BadAnswer, UsageError
+from earwitness.ratings.rubric import Rubric
+from earwitness.ratings.rubric_totals import Blank
 from earwitness.ratings.scales import Scale
 from earwitness.studies.design.orders import PanelHistory, listener_order, rotated_order
 from earwitness.studies.population import Person
 from earwitness.studies.study import Question, SpokenText, Trial
-from earwitness.studies.wording import Wording
+from earwitness.studies.trials.template import StudyTemplate
+from earwitness.studies.wording import ScaleTexts, Wording
 
 Sound = Callable[[str, str, int], str]  # blind address of an item and system at a position
 Caption = Callable[[str, str], str]  # caption of an item by a system
@@ -50,7 +54,8 @@ class TrialKind(ABC):
     """Base class of trial kinds: a frozen dataclass whose fields are the parameters of a block.
 
     A plug-in subclasses it, sets the class attributes ``name``, ``title`` and ``references``, and
-    implements the abstract methods.
+    implements the abstract methods. ``texts`` has the prompt and labels of its own scales by
+    language, and ``script`` the file of its own renderer, with a style sheet beside it, if any.
 
     Parameters
     ----------
@@ -68,17 +73,27 @@ class TrialKind(ABC):
     ] = ()  # orders of scales (default: that of ``scales``)
     compared: ClassVar[str] = "system"  # what varies from trial to trial
     switching: ClassVar[bool] = False  # free switching between sounds; otherwise played in sequence
+    is_single: ClassVar[bool] = False  # clips are rated one at a time
+    has_known_answers: ClassVar[bool] = False  # practice answers can have expected ones
     open_reference: ClassVar[bool] = False  # the reference is presented and labelled
     hidden_reference: ClassVar[bool] = False  # the reference is rated like a system
     letters: ClassVar[str] = LETTERS  # labels of several sounds
+    is_paired: ClassVar[bool] = False  # systems are rated relative to each other
     unknown: ClassVar[bool] = False  # one of the sounds is repeated as X
     drawn: ClassVar[bool] = False  # all systems are in one trial, in an order drawn at random
     rotated: ClassVar[bool] = False  # one trial per item, whose positions rotate over listeners
     derived: ClassVar[tuple[str, ...]] = ()  # scales computed from others
     captioned: ClassVar[bool] = False  # systems are captions of one sound
     transcribed: ClassVar[bool] = False  # items have transcripts, and at most one sound
+    summarized: ClassVar[bool] = False  # systems are summaries of transcripts
+    highlights: ClassVar[bool] = False  # words are highlighted while they are heard
+    on_paper: ClassVar[bool] = False  # can be answered on paper sheets
+    is_levelled: ClassVar[bool] = True  # sounds of an item should be equally long and loud
     rates_systems: ClassVar[bool] = True  # whether answers are ratings of systems
     renderer: ClassVar[str] = ""  # script that shows it in a browser, if any
+    script: ClassVar[Path | None] = None
+    texts: ClassVar[Mapping[str, ScaleTexts]] = {}
+    template: ClassVar[StudyTemplate] = StudyTemplate()
     protocol: ClassVar[str] = ""  # name and procedure for methods paragraphs, in the past tense
     references: ClassVar[tuple[str, ...]]
 
@@ -96,6 +111,11 @@ class TrialKind(ABC):
         """Return the description of a parameter."""
         return next(str(f.metadata.get("help", "")) for f in fields(cls) if f.name == name)
 
+    @classmethod
+    def rules(cls) -> set[str]:
+        """Return the screening rules that were made for its scales."""
+        return {rule for scale in cls.fixed for rule in scale.rules}
+
     @property
     def scales(self) -> tuple[Scale, ...]:
         """Scales that listeners answer on."""
@@ -109,6 +129,25 @@ class TrialKind(ABC):
         """Return the kind for trials about a transcript; by default the same."""
         del transcript
         return self
+
+    @property
+    def plays_audio(self) -> bool:
+        """Whether any sound is played."""
+        return True
+
+    @property
+    def anchor_systems(self) -> tuple[str, ...]:
+        """Anchors, which are rated like systems: their folders."""
+        return ()
+
+    def rubric_totals(self) -> tuple[Rubric | None, Blank]:
+        """Return the rubric of captions, if any, and the effect of blank values on its total."""
+        return None, "drop"
+
+    @property
+    def example_sounds(self) -> list[str]:
+        """Audio files of the examples that are shown before the first trial."""
+        return []
 
     @property
     def within(self) -> str:
@@ -131,7 +170,7 @@ class TrialKind(ABC):
 
     def extra(self, reference: str) -> tuple[str, ...]:
         """Return the folders that trials need in addition to those of the systems."""
-        return (reference,) if self.needs_reference else ()
+        return (*((reference,) if self.needs_reference else ()), *self.anchor_systems)
 
     def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
         """Return the treatments: the systems compared in one trial; by default one, or all."""
@@ -483,7 +522,7 @@ def _question_view(ask: TrialQuestion, words: Wording) -> View:
     shown: View = {"name": ask.name, "prompt": words.prompt(scale.name), "sound": ask.sound}
     if scale.slider:
         limits = {"low": scale.low, "high": scale.high, "step": scale.step}
-        labels = labels if scale.good == "high" else labels[::-1]  # from the upper end down
+        labels = labels[::-1] if scale.good == "low" else labels  # from the upper end down
         return shown | {"answer": "slider", **limits, "labels": labels}
     options = [
         {"value": int(value), "label": label}

@@ -27,6 +27,7 @@ from earwitness.studies.trials.base import (
     Way,
     check_flag,
 )
+from earwitness.studies.trials.template import StudyTemplate
 from earwitness.studies.wording import Wording
 
 # --- Free switching on a page of sliders ---------------------------------------------------------
@@ -107,6 +108,7 @@ class Mushra(SliderPage):
     fixed = (BASIC_QUALITY_SCALE,)
     compared: ClassVar[str] = "set of systems"
     drawn = True
+    template = StudyTemplate(rule="bs1534")
     references = ("ITU-R BS.1534-3 (2015)",)
 
     def __post_init__(self) -> None:
@@ -130,8 +132,9 @@ class Mushra(SliderPage):
         lacking = "" if self.open_reference else ", without a labelled reference"
         return f"{self.protocol}{against}{together}{lacking}"
 
-    def extra(self, reference: str) -> tuple[str, ...]:
-        return (*super().extra(reference), *self.anchors)
+    @property
+    def anchor_systems(self) -> tuple[str, ...]:
+        return self.anchors
 
     def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
         hidden = (reference,) if self.hidden_reference else ()
@@ -187,6 +190,7 @@ class BS1116(SliderPage):
     compared: ClassVar[str] = "system"
     letters: ClassVar[str] = "BC"  # the labelled reference is A
     derived: ClassVar[tuple[str, ...]] = (DIFFERENCE_GRADE,)
+    template = StudyTemplate(rule="bs1116")
     references = ("ITU-R BS.1116-3 (2015)",)
 
     def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:

@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from earwitness.core import Rating
 from earwitness.errors import UsageError
-from earwitness.ratings.scales import KIND_SCALES
+from earwitness.ratings.scales import SCALES, Scale
 from earwitness.studies.population import Person
 from earwitness.studies.study import Trial
 from earwitness.studies.trials.base import (
@@ -44,6 +44,7 @@ class PairKind(TrialKind):
     pairs: str = field(default=ALL_PAIRS, metadata=PAIRS_HELP)
 
     compared: ClassVar[str] = "pair"
+    is_paired = True
     shown: ClassVar[int] = 2  # number of sounds per trial
 
     def __post_init__(self) -> None:
@@ -127,7 +128,7 @@ class AB(SwitchedPairKind):
     name = "ab"
     title = "AB: which of two clips is better"
     protocol = "AB comparison, in which the better of two clips was chosen"
-    fixed = KIND_SCALES["ab"]
+    fixed = (SCALES["BETTER"],)
     references = ("ITU-R BS.2132 (2019)",)
 
     def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
@@ -159,7 +160,7 @@ class ABX(SwitchedPairKind):
     name = "abx"
     title = "ABX: which of two clips is X"
     protocol = "ABX discrimination, in which one of two clips was identified as X"
-    fixed = KIND_SCALES["abx"]
+    fixed = (Scale("SAME", 1, -1, 2),)  # ratings are 0 or 1
     unknown = True
     shown: ClassVar[int] = 3
     references = ("Munson and Gardner (1950), Standardizing auditory tests",)
@@ -211,7 +212,7 @@ class CCR(PairKind):
         "comparison category rating (ITU-T P.800), in which the second of two clips was rated "
         "relative to the first"
     )
-    fixed = KIND_SCALES["ccr"]
+    fixed = (SCALES["COMPARISON"],)
     renderer = "single"
     references = ("ITU-T P.800 (1996), annex E",)
 
@@ -245,7 +246,7 @@ class Preference(AB):
     name = "preference"
     title = "Preference with ties"
     protocol = "paired preference with ties, in which one of two clips or neither was preferred"
-    fixed = KIND_SCALES["preference"]
+    fixed = (SCALES["PREFERENCE"],)
     references = ("Davidson (1970), On extending the Bradley–Terry model to accommodate ties",)
 
     def simulate(self, trial: Trial, person: Person, rng: Generator) -> dict[str, Any]:

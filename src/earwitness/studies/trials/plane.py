@@ -83,6 +83,9 @@ class PlaneKind(TrialKind):
     switching = True
     drawn = True
     rotated = True
+    has_known_answers = True
+    on_paper = True
+    is_levelled = False
     renderer = "plane"
     references = (
         "Tailleur, Lagrange, Aumond and Tourre (2025), Audio Summaries: Expert Evaluation",
@@ -107,6 +110,10 @@ class PlaneKind(TrialKind):
         if not isinstance(recording, str):
             raise UsageError(f"recording must be the name of an item, got {recording!r}")
         object.__setattr__(self, "examples", _check_examples(self.examples))
+
+    @property
+    def example_sounds(self) -> list[str]:
+        return [example["sound"] for example in self.examples]
 
     def ways(self, treatment: Treatment, rng: Generator) -> list[Way]:
         order, count = [treatment[i] for i in rng.permutation(len(treatment))], len(treatment)

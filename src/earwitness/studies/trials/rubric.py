@@ -26,6 +26,7 @@ from earwitness.studies.trials.base import (
     caption_questions,
     caption_views,
 )
+from earwitness.studies.trials.template import StudyTemplate
 from earwitness.studies.wording import Wording
 
 # --- Rubrics as page views -----------------------------------------------------------------------
@@ -90,6 +91,15 @@ RUBRIC_HELP = {"help": "name of a rubric, or a rubric as under the key rubric of
 GROUP_HELP = {"help": "column of the material whose clips are heard together, such as dataset"}
 SYNTHESIZED_HELP = {"help": "whether to ask for each clip if it is synthesized"}
 BLANK_HELP = {"help": f"effect of a blank workbook cell on the total: {', '.join(BLANK_POLICIES)}"}
+CAPTION_SYSTEMS = """\
+# Authors of the captions: people and programs. All describe the same clips.
+systems: [person, model]
+captions: captions.csv  # CSV or JSONL: item, system, caption
+# files: "clips/{item}.wav"  # path of each clip; if set, all files must exist
+# juries: {experts: 10, lay: 10}  # groups of listeners, in the order of their numbers
+# rubric: thumbs  # or your own: name, dimensions, total, examples
+"""
+JUDGING_INSTRUCTIONS = "Listen to the clip, read each caption, and rate it on the scales below."
 COMMENT_FIELD, SYNTHESIZED_FIELD = "comment", "synthesised"
 MAX_COMMENT_CHARACTERS = 2000
 
@@ -118,6 +128,7 @@ class RubricKind(TrialKind):
     derived = (TOTAL,)
     captioned = True
     renderer = "rubric"
+    template = StudyTemplate(CAPTION_SYSTEMS, JUDGING_INSTRUCTIONS, seconds=10)
     references = (
         "Kasai et al. (2022), Transparent Human Evaluation for Image Captioning",
         "Kreiss et al. (2022), Context Matters for Image Descriptions for Accessibility",
@@ -143,6 +154,13 @@ class RubricKind(TrialKind):
     @property
     def scales(self) -> tuple[Scale, ...]:
         return tuple(dimension.scale for dimension in self.judged.dimensions)
+
+    def rubric_totals(self) -> tuple[Rubric | None, Blank]:
+        return self.judged, self.blank
+
+    @property
+    def example_sounds(self) -> list[str]:
+        return [example.sound for example in self.judged.examples if example.sound]
 
     @property
     def within(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from earwitness.ratings.scales import KIND_SCALES
+from earwitness.ratings.scales import SCALES
 from earwitness.studies.study import Trial
 from earwitness.studies.trials.base import (
     PLAYS_HELP,
@@ -12,13 +12,21 @@ from earwitness.studies.trials.base import (
     TrialKind,
     TrialQuestion,
 )
+from earwitness.studies.trials.template import StudyTemplate
 
 # --- Single-stimulus trials ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class SingleKind(TrialKind):
-    """A trial presents one item by one system."""
+    """A trial presents one item by one system.
+
+    The size of the study that is suggested was published for P.835.
+    """
+
+    is_single = True
+    has_known_answers = True
+    template = StudyTemplate(rule="p808", listeners=32, panels=4, clips=32, sessions=4)
 
     def asks(self, trial: Trial) -> list[TrialQuestion]:
         scale_of = {scale.name: scale for scale in self.scales}
@@ -49,7 +57,7 @@ class ACR(SingleKind):
     protocol = (
         "absolute category rating (ITU-T P.800 and P.808), in which each clip was rated on its own"
     )
-    fixed = KIND_SCALES["acr"]
+    fixed = (SCALES["QUALITY"],)
     renderer = "single"
     references = ("ITU-T P.800 (1996)", "ITU-T P.808 (2021)")
 
@@ -74,7 +82,7 @@ class DCR(SingleKind):
         "degradation category rating (ITU-T P.800), in which each clip was rated after its "
         "reference"
     )
-    fixed = KIND_SCALES["dcr"]
+    fixed = (SCALES["DEGRADATION"],)
     open_reference = True
     renderer = "single"
     references = ("ITU-T P.800 (1996), annex D",)
@@ -99,7 +107,7 @@ class P835(SingleKind):
         "ITU-T P.835, in which each clip was rated for speech, background and overall quality in "
         "turn"
     )
-    fixed = KIND_SCALES["p835"]
+    fixed = (SCALES["SIG"], SCALES["BAK"], SCALES["OVRL"])
     orders = (("SIG", "BAK", "OVRL"), ("BAK", "SIG", "OVRL"))
     renderer = "single"
     references = ("ITU-T P.835 (2003), Systems that include noise suppression",)

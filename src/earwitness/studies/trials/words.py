@@ -31,6 +31,7 @@ from earwitness.studies.trials.base import (
     check_flag,
     is_number,
 )
+from earwitness.studies.trials.template import StudyTemplate
 from earwitness.studies.wording import Wording
 
 # --- Trials about a transcript -------------------------------------------------------------------
@@ -56,6 +57,10 @@ class TextKind(TrialKind):
         super().__post_init__()
         check_flag("audio", self.audio)
 
+    @property
+    def plays_audio(self) -> bool:
+        return self.audio
+
     def with_transcript(self, transcript: SpokenText) -> Self:
         kind = copy(self)
         object.__setattr__(kind, "transcript", transcript)
@@ -76,6 +81,16 @@ RATIO_HELP = {"help": "share of words to keep, above 0 and up to 1"}
 TOLERANCE_HELP = {"help": "accepted difference from that share, from 0 to 1"}
 ENFORCE_HELP = {"help": "whether summaries outside the tolerance are refused; else it is advised"}
 HIGHLIGHT_HELP = {"help": "whether words are highlighted while they are heard (needs word times)"}
+WORDS_SYSTEMS = """\
+# One transcript per item, of which people keep words. Without a table of clips (`material`), all
+# items with a transcript are used.
+systems: [original]
+transcripts: transcripts.jsonl  # JSONL or CSV: item, transcript; or a pattern: texts/{item}.ctm
+# files: "audio/{item}.wav"  # recordings, with audio: true; if set, all files must exist
+"""
+EXTRACTING_INSTRUCTIONS = (
+    "Keep the words that together give the best summary. Words keep their order, and none is added."
+)
 WORD_LENGTH_EFFECT = 0.05  # importance of a letter of a word to simulated people
 
 
@@ -112,6 +127,7 @@ class WordsKind(TextKind):
     compared: ClassVar[str] = "transcript"
     rates_systems = False
     renderer = "words"
+    template = StudyTemplate(WORDS_SYSTEMS, EXTRACTING_INSTRUCTIONS, seconds=60)
     references = (
         "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
     )
@@ -126,7 +142,7 @@ class WordsKind(TextKind):
                 raise UsageError(f"{name} must be a number {limits}, got {value!r}")
 
     @property
-    def highlights(self) -> bool:
+    def highlights(self) -> bool:  # type: ignore[override]
         """Whether words are highlighted while they are heard."""
         return self.audio and self.highlight
 
@@ -212,6 +228,16 @@ class WordsKind(TextKind):
 # --- Rating of summaries -------------------------------------------------------------------------
 
 
+SUMMARY_SYSTEMS = """\
+# Summarizers: people and programs. All summarize the same transcripts.
+systems: [person, model]
+transcripts: transcripts.jsonl  # JSONL or CSV: item, transcript; or a pattern: texts/{item}.ctm
+summaries: outputs.jsonl  # scored outputs, or a table with item, system and summary
+# files: "audio/{item}.wav"  # recordings, with audio: true; if set, all files must exist
+"""
+READING_INSTRUCTIONS = "Read the original, then rate how well each summary keeps what was said."
+
+
 @dataclass(frozen=True)
 class ReadingKind(TextKind):
     """Summaries of a transcript are read beside it and rated from 1 (incorrect) to 5 (best).
@@ -232,6 +258,8 @@ class ReadingKind(TextKind):
     compared: ClassVar[str] = "set of summaries"
     drawn = True
     renderer = "reading"
+    summarized = True
+    template = StudyTemplate(SUMMARY_SYSTEMS, READING_INSTRUCTIONS, seconds=10)
     references = (
         "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
     )
