@@ -358,7 +358,7 @@ PLACES = (  # what is added, where it is written, where it is registered
     (
         "a trial kind",
         "a module in `studies/trials/`, a renderer in `web/static/trials/`",
-        "`KINDS` in `studies/trials/__init__.py`",
+        "`BUILT_IN_KINDS` in `studies/trials/__init__.py`, scales in `ratings/scales.py`",
     ),
     (
         "any of these three, or a type of results, from another package",

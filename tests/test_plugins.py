@@ -66,6 +66,7 @@ def run(
 ) -> str:
     """What Python prints, with installed packages on its path."""
     path = [str(packages)] if packages is not None else []
+    path.append(str(Path(__file__).parent))  # of helpers
     path += filter(None, [os.environ.get("PYTHONPATH")])
     done = subprocess.run(
         [sys.executable, *arguments],
@@ -126,6 +127,48 @@ def test_a_study_has_trials_of_its_kind(installed: Path, tmp_path: Path) -> None
     assert 'unknown kind "effort"' in run(*check, folder=tmp_path, code=2)
 
 
+@pytest.mark.parametrize(
+    ("kind", "own", "renderer", "protocol", "labels"),
+    [
+        pytest.param(
+            "effort",
+            ["trials/single.css", "trials/single.js"],
+            "single",
+            "The protocol was rating of listening effort (ITU-T P.800, annex B).",
+            {"5": "none", "1": "nothing was understood"},
+            id="with a page of Earwitness",
+        ),
+        pytest.param(
+            "annoyance",
+            ["trials/plugin/annoyance.css", "trials/plugin/annoyance.js"],
+            "plugin/annoyance",
+            "The protocol was rating of annoyance (ISO/TS 15666).",
+            {"1": "not at all", "5": "extremely"},
+            id="with a page of its own",
+        ),
+    ],
+)
+def test_a_study_of_its_kind_goes_from_the_template_to_the_report(
+    installed: Path,
+    tmp_path: Path,
+    kind: str,
+    own: list[str],
+    renderer: str,
+    protocol: str,
+    labels: dict[str, str],
+) -> None:
+    told = run("-m", "helpers.plugin_study", kind, folder=tmp_path, packages=installed)
+    found = json.loads(told)
+    assert {*own} <= {*found["scripts"]}
+    assert found["renderer"] == renderer
+    assert labels.items() <= found["labels"].items()
+    report = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "(p808: variance 0.1, correlation 0.4)" in found["check"]
+    assert "Listener 6 was excluded by screening (1 of 6)" in report
+    assert "p808 (variance of ratings below 0.1" in report
+    assert protocol in report
+
+
 def test_the_metric_keeps_the_contract_of_metrics(installed: Path, root: Path) -> None:
     options = ("-q", "-p", "no:cacheprovider", "-k", "tag_overlap", "tests/contracts")
     told = run("-m", "pytest", *options, folder=root, packages=installed)
@@ -139,9 +182,9 @@ def test_code_in_the_guide_is_that_of_the_example(root: Path) -> None:
     paths = [folder / "pyproject.toml", *sorted(folder.rglob("*.py"))]
     example = "\n".join(path.read_text(encoding="utf-8") for path in paths)
     blocks = re.findall(r"^( *)```(?:python|toml)\n(.*?)^ *```", guide, re.M | re.S)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     for _, code in blocks:
-        assert dedent(code) in example
+        assert code in example or dedent(code) in example
 
 
 # --- Tables with plug-ins ------------------------------------------------------------------------

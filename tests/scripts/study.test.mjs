@@ -23,6 +23,19 @@ const chosen = (page) => page.all("input").filter((one) => one.checked).map((one
 const radios = (page) => page.all("input[type=radio]");
 const isOpen = (page) => radios(page).every((one) => !one.disabled);
 
+// --- The page of a plug-in -----------------------------------------------------------------------
+
+test("a plug-in's page plays the sound to its end before it takes an answer", async () => {
+  const { server, page } = await start([trial("acr", "1.1", { renderer: "plugin/annoyance" }), end()]);
+  const answers = page.all(".answers button");
+  assert.deepEqual(answers.map((one) => [one.textContent, one.disabled]).at(1), ["Good", true]);
+  await hear(page);
+  assert.ok(answers.every((one) => !one.disabled));
+  await page.click("Good");
+  assert.deepEqual(server.values, { 1.1: { QUALITY: 4 } });
+  assert.deepEqual(server.answers[0].meta.plays.map(({ sound, ended }) => [sound, ended]), [[0, true]]);
+});
+
 // --- Texts, forms and rests ---------------------------------------------------------------------
 
 test("the header has the progress, the minutes left and on the first page the title", async () => {

@@ -65,7 +65,7 @@ def test_no_text_becomes_markup_or_script() -> None:
 
 def test_every_module_that_is_imported_is_there_and_every_one_is_used() -> None:
     found = {WEB / "static" / name for name in ("listen.js", "workbook.js", "browse.js")}
-    renderers = {kind.renderer for kind in KINDS.values() if kind.renderer} | {HEARING_PAGE}
+    renderers = {kind.renderer_name() for kind in KINDS.values() if kind.renderer} | {HEARING_PAGE}
     found |= {WEB / "static" / "trials" / f"{renderer}.js" for renderer in renderers}
     for path in SCRIPTS:
         code = path.read_text(encoding="utf-8")

@@ -1,1 +1,1 @@
-"""Earwitness plug-in: a task for tags of recordings, and listening effort trials."""
+"""Earwitness plug-in: a task for tags of recordings, and two trial kinds."""

@@ -54,6 +54,7 @@ from earwitness.studies.prepare import study_anchors, study_import, study_new
 from earwitness.studies.simulate import simulated_write, study_simulate
 from earwitness.studies.study import STORE_FILE_NAME
 from earwitness.studies.trials import KINDS
+from earwitness.studies.trials.single import P835
 
 # --- Command study power -------------------------------------------------------------------------
 
@@ -211,7 +212,7 @@ PLAN_FORMATS = ("text", "html")
 
 
 @click.command("new")
-@option("--protocol", choices=KINDS, default="p835", help="Trial kind.")
+@option("--protocol", choices=KINDS, default=P835.name, help="Trial kind.")
 @OUTPUT_OPTION
 def new_command(protocol: str, output: Path | None) -> None:
     """Write a commented study file to edit.

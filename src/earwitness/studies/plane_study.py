@@ -44,7 +44,7 @@ from earwitness.studies.skim_folders import (
     is_skim_folder,
     read_skim_folders,
 )
-from earwitness.studies.trials.plane import MAX_HOURS
+from earwitness.studies.trials.plane import MAX_HOURS, PlaneKind
 from earwitness.studies.wording import wording
 
 PLANE_METHODS, PLANE_ZS = ("pareto", "published"), (0.0, 0.3, 0.7, 1.0)  # eight skims
@@ -605,7 +605,7 @@ def _write_study(
         ),
         "blocks": [
             {
-                "kind": "plane",
+                "kind": PlaneKind.name,
                 "clips": len(items),
                 "sessions": len(items),
                 "rating_seconds": PLANE_ANSWER_SECONDS,

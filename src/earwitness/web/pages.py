@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from earwitness.studies.pages import HEARING_PAGE
-from earwitness.studies.trials import block_kind
+from earwitness.studies.trials import KINDS, study_kinds
 from earwitness.web.site import Site
 
 # --- Static scripts and styles -------------------------------------------------------------------
@@ -41,9 +41,17 @@ class Assets:
 
 @cache
 def load_assets() -> Assets:
-    """Load all static files."""
+    """Load all static files, and the renderers of trial kinds of plug-ins."""
     paths = sorted(path for path in STATIC_FOLDER.rglob("*") if path.suffix in MEDIA_TYPES)
     files = {path.relative_to(STATIC_FOLDER).as_posix(): path.read_bytes() for path in paths}
+    for kind in KINDS.values():
+        if isinstance(kind.renderer, Path):
+            own = [kind.renderer, kind.renderer.with_suffix(".css")]
+            files |= {
+                f"trials/{kind.renderer_name()}{path.suffix}": path.read_bytes()
+                for path in own
+                if path.is_file()
+            }
     digest = hashlib.sha256()
     for name, content in files.items():
         digest.update(f"{name} {len(content)}\n".encode() + content)
@@ -83,7 +91,7 @@ def listener_page(site: Site, token: str) -> str:
 
     It loads the scripts and style sheets of all kinds of trials of the study in advance.
     """
-    names = dict.fromkeys(block_kind(block).renderer for block in site.design.study.blocks)
+    names = dict.fromkeys(kind.renderer_name() for kind in study_kinds(site.design.study))
     hearing = [HEARING_PAGE] if site.design.study.hearing else []
     renderers = [*hearing, *(name for name in names if name)]
     paths = [f"trials/{name}" for name in renderers]

@@ -17,6 +17,8 @@ import { makeChannel, Profile } from "./storage.mjs";
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "..");
 const PACKAGE = join(ROOT, "src", "earwitness");
 const SCRIPTS = join(PACKAGE, "web", "static");
+const PLUGIN_SCRIPTS = join(SCRIPTS, "trials", "plugin"); // as browsers see those of the example
+const EXAMPLE = join(ROOT, "examples", "plugin", "earwitness_tags");
 const TYPED = "input:not([type=radio]):not([type=checkbox]):not([type=range]), textarea";
 const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
 
@@ -26,7 +28,7 @@ const sources = new Map();
 
 /** The text of a script, which is read once. */
 function sourceOf(path) {
-  if (!sources.has(path)) sources.set(path, readFileSync(path, "utf8"));
+  if (!sources.has(path)) sources.set(path, readFileSync(path.replace(PLUGIN_SCRIPTS, EXAMPLE), "utf8"));
   return sources.get(path);
 }
 

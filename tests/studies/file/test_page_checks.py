@@ -44,9 +44,9 @@ def test_a_study_that_browsers_can_show_has_no_problems(folder: Path) -> None:
     assert pages_of(study(folder, "p835")) == PageChecks()
 
 
-@pytest.mark.parametrize("name", ["", "nowhere"])
+@pytest.mark.parametrize("name", ["", "nowhere", Path("trials/nowhere.js")])
 def test_a_kind_without_a_page_is_refused(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str | Path
 ) -> None:
     assert has_browser_page(ACR)
     monkeypatch.setattr(ACR, "renderer", name)

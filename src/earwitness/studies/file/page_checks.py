@@ -116,7 +116,13 @@ RENDERER_FOLDER = Path(__file__).parents[2] / "web" / "static" / "trials"
 
 def has_browser_page(kind: TrialKind | type[TrialKind]) -> bool:
     """Return whether browsers can show a trial kind: its script exists."""
-    return bool(kind.renderer) and (RENDERER_FOLDER / f"{kind.renderer}.js").is_file()
+    return (RENDERER_FOLDER.parent / _script_path(kind)).is_file()
+
+
+def _script_path(kind: TrialKind | type[TrialKind]) -> Path:
+    """Return the path of the script of a trial kind, relative to static scripts if built in."""
+    own = kind.renderer
+    return own if isinstance(own, Path) else Path(RENDERER_FOLDER.name, f"{own}.js")
 
 
 def _kind_problems(study: Study, source: str) -> Iterator[Problem]:
@@ -125,7 +131,7 @@ def _kind_problems(study: Study, source: str) -> Iterator[Problem]:
     for number, block in enumerate(study.blocks):
         kind = KINDS[block.kind]
         if not has_browser_page(kind):
-            reason = f"script trials/{kind.renderer}.js does not exist" if kind.renderer else ""
+            reason = f"script {_script_path(kind)} does not exist" if kind.renderer else ""
             message = f'no browser page for trial kind "{block.kind}"'
             message += f": {reason}" if reason else ""
             remedy = f"use one of {join_names(shown)}"

@@ -54,8 +54,9 @@ class TrialKind(ABC):
     """Base class of trial kinds: a frozen dataclass whose fields are the parameters of a block.
 
     A plug-in subclasses it, sets the class attributes ``name``, ``title`` and ``references``, and
-    implements the abstract methods. ``texts`` has the prompt and labels of its own scales by
-    language, and ``script`` the file of its own renderer, with a style sheet beside it, if any.
+    implements the abstract methods. ``renderer`` is the script that shows trials in a browser: the
+    name of a built-in one, or the path of its own, with a style sheet of the same name beside it,
+    if any. ``texts`` has the prompt and labels of its own scales by language.
 
     Parameters
     ----------
@@ -90,8 +91,7 @@ class TrialKind(ABC):
     on_paper: ClassVar[bool] = False  # can be answered on paper sheets
     is_levelled: ClassVar[bool] = True  # sounds of an item should be equally long and loud
     rates_systems: ClassVar[bool] = True  # whether answers are ratings of systems
-    renderer: ClassVar[str] = ""  # script that shows it in a browser, if any
-    script: ClassVar[Path | None] = None
+    renderer: ClassVar[str | Path] = ""
     texts: ClassVar[Mapping[str, ScaleTexts]] = {}
     template: ClassVar[StudyTemplate] = StudyTemplate()
     protocol: ClassVar[str] = ""  # name and procedure for methods paragraphs, in the past tense
@@ -110,6 +110,11 @@ class TrialKind(ABC):
     def help(cls, name: str) -> str:
         """Return the description of a parameter."""
         return next(str(f.metadata.get("help", "")) for f in fields(cls) if f.name == name)
+
+    @classmethod
+    def renderer_name(cls) -> str:
+        """Return the name under which browsers load the renderer; empty if there is none."""
+        return f"plugin/{cls.name}" if isinstance(cls.renderer, Path) else cls.renderer
 
     @classmethod
     def rules(cls) -> set[str]:
@@ -349,7 +354,7 @@ class TrialKind(ABC):
         """Return the page of a trial as data, without revealing its systems."""
         return {
             "kind": self.name,
-            "renderer": self.renderer,
+            "renderer": self.renderer_name(),
             "sounds": self._sounds(trial, words, sound, reference),
             "switching": self.switching,
             "plays": self.plays,

@@ -173,7 +173,7 @@ class PlaneKind(TrialKind):
         ]
         view = {
             "kind": "plane_examples",
-            "renderer": self.renderer,
+            "renderer": self.renderer_name(),
             "title": words.page("plane_examples"),
             "text": words.page("plane_examples_told"),
             "definitions": self.definitions(words),
@@ -230,7 +230,7 @@ class PlaneKind(TrialKind):
     def feedback_view(self, trial: Trial, words: Wording) -> View:
         """Return the axes, on which places and expected places are shown, and the definitions."""
         return {
-            "renderer": self.renderer,
+            "renderer": self.renderer_name(),
             "definitions": self.definitions(words),
             "axes": self._trial_axes(trial, words),
         }
