@@ -81,3 +81,18 @@ class QualityEvidence:
             for who, answers in self.checks.items()
         }
         return {who: answers for who, answers in found.items() if answers}
+
+
+@dataclass(frozen=True)
+class ScreeningEvidence:
+    """What rules judge besides ratings.
+
+    ``reference`` and ``anchor`` are the hidden reference and the middle anchor of MUSHRA; plays and
+    hits in device checks are by listener.
+    """
+
+    reference: str = ""
+    anchor: str = ""
+    plays: Mapping[Who, PlaybackCounts] = field(default_factory=dict)
+    devices: Mapping[Who, DeviceHits] = field(default_factory=dict)
+    quality: QualityEvidence = field(default_factory=QualityEvidence)

@@ -18,6 +18,7 @@ from earwitness.analysis.evidence import (
     DeviceHits,
     PlaybackCounts,
     QualityEvidence,
+    ScreeningEvidence,
 )
 from earwitness.analysis.plan import Rule
 from earwitness.analysis.results import ScreeningVerdict
@@ -30,22 +31,7 @@ from earwitness.stats.arrays import Floats
 from earwitness.stats.observers import is_more_than, reject_observers
 from earwitness.stats.votes import leave_one_out_figures
 
-# --- Evidence and judgments ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ScreeningEvidence:
-    """What rules judge besides ratings.
-
-    ``reference`` and ``anchor`` are the hidden reference and the middle anchor of MUSHRA; plays and
-    hits in device checks are by listener.
-    """
-
-    reference: str = ""
-    anchor: str = ""
-    plays: Mapping[Who, PlaybackCounts] = field(default_factory=dict)
-    devices: Mapping[Who, DeviceHits] = field(default_factory=dict)
-    quality: QualityEvidence = field(default_factory=QualityEvidence)
+# --- Judgments -----------------------------------------------------------------------------------
 
 
 Limits = Mapping[str, float]
@@ -597,10 +583,10 @@ def _judge_listeners(
     ratings: RatingSequence, rule: Rule, evidence: ScreeningEvidence
 ) -> Iterator[ScreeningVerdict]:
     """Yield the verdicts of a rule by scale and listener."""
-    one = SCREENS[rule.name]
-    groups = by_scale(ratings) if one.per_scale else {"": ratings}
+    definition = SCREENS[rule.name]
+    groups = by_scale(ratings) if definition.per_scale else {"": ratings}
     for scale, group in groups.items():
-        judged = one.judge(group, evidence, {**one.limits, **rule.limits})
+        judged = definition.judge(group, evidence, {**definition.limits, **rule.limits})
         for who in by_listener(group):
             if who in judged:
                 yield ScreeningVerdict(who, rule.name, scale, *judged[who])
@@ -613,11 +599,11 @@ def _rule_notes(
     verdicts: Sequence[ScreeningVerdict],
 ) -> Iterator[str]:
     """Yield what a rule could not judge."""
-    one = SCREENS[rule.name]
-    if one.unapplied and not verdicts:
-        yield f"not applied: {one.unapplied}"
+    definition = SCREENS[rule.name]
+    if definition.unapplied and not verdicts:
+        yield f"not applied: {definition.unapplied}"
         return
     missing = {rating.listener for rating in ratings} - {verdict.listener for verdict in verdicts}
-    if one.missing and missing:
-        yield f"{_count_text(len(missing), 'listener')} kept {one.missing}"
-    yield from one.notes(ratings, evidence, verdicts)
+    if definition.missing and missing:
+        yield f"{_count_text(len(missing), 'listener')} kept {definition.missing}"
+    yield from definition.notes(ratings, evidence, verdicts)

@@ -23,9 +23,9 @@ class Scale:
     """Allowed values of an answer, from ``high`` down to ``low``, as a slider or as labels.
 
     ``good`` is the better end of the scale: ``low`` for annoyance, effort or numbers of faults.
-    The other fields describe its ratings, to whom only knows the scale: ``doc`` in reports,
-    ``choices`` if they are choices between two systems, ``rules`` that were made for them among the
-    screening rules, and ``with_reference`` if the hidden reference is rated in every trial.
+    The other fields describe ratings on it: ``doc`` in reports, ``choices`` if they are choices
+    between two systems, ``rules`` are the screening rules that were made for them, and
+    ``with_reference`` tells whether the hidden reference is rated in every trial.
     """
 
     name: str

@@ -30,6 +30,7 @@ from earwitness.studies.pages import (
     read_page,
 )
 from earwitness.studies.study import CHECK_SYSTEMS, SpokenText, Study, Trial
+from earwitness.studies.trials import study_kinds
 from earwitness.studies.trials.base import LETTERS
 from earwitness.studies.trials.rubric import COMMENT_FIELD
 from earwitness.studies.trials.words import POSITIONS_FIELD, WordsKind
@@ -101,7 +102,7 @@ def study_summaries(study: StudySource, answers: StrPath) -> list[dict[str, Any]
     ['annotator', 'positions']
     """
     plan, lines = study_answers(study, answers)
-    if all(block.kind != WordsKind.name for block in plan.blocks):
+    if not any(isinstance(kind, WordsKind) for kind in study_kinds(plan)):
         raise UsageError(f"the study has no {WordsKind.name} trials, so it has no summaries")
     ratings_from_answers(plan, lines, str(answers))  # refuses invalid answers
     made: dict[str, dict[int, list[int]]] = {}

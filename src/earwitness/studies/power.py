@@ -30,7 +30,7 @@ from earwitness.studies.design.plan import count_minutes
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.population import Population
 from earwitness.studies.study import Study, StudyBlock
-from earwitness.studies.trials import block_kind
+from earwitness.studies.trials import block_kind, study_kinds
 from earwitness.version import __version__
 
 # --- Power by simulation -------------------------------------------------------------------------
@@ -228,11 +228,9 @@ def _find_scale(plan: Study, name: str) -> tuple[StudyBlock, Scale]:
         for scale in reversed(kind.scales)
     }
     if not rated:
-        raise UsageError(
-            "power can be computed for ratings of systems only, but this study compares pairs"
-            if all(block_kind(block).rates_systems for block in plan.blocks)
-            else "power can be computed for ratings of systems only, but words trials have none"
-        )
+        others = [kind.name for kind in study_kinds(plan) if not kind.rates_systems]
+        why = f"{others[0]} trials have none" if others else "this study compares pairs"
+        raise UsageError(f"power can be computed for ratings of systems only, but {why}")
     first = next(one for one in reversed(rated))
     if name and name not in rated:
         raise UsageError(f'systems are not rated on scale "{name}" — {nearest(name, rated)}')

@@ -141,5 +141,6 @@ def _load_wording(language: str) -> dict[str, Any]:
     text = files(__package__).joinpath("wordings", f"{language}.json").read_text(encoding="utf-8")
     words: dict[str, Any] = json.loads(text)
     for kind in PLUGIN_KINDS.values():
-        words[SCALES_KEY] |= kind.texts.get(language, kind.texts.get(LANGUAGES[0], {}))
+        own = kind.texts.get(language, kind.texts.get(LANGUAGES[0], {}))
+        words[SCALES_KEY] = {**own, **words[SCALES_KEY]}
     return words

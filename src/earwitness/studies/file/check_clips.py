@@ -241,7 +241,7 @@ def preset_faults(rule: Mapping[str, Any], path: str, kinds: Sequence[str]) -> I
 
 def kind_faults(rule: str, named: str, path: str, kinds: Sequence[str]) -> Iterator[Fault]:
     """Yield a fault if no block has a trial kind that a rule was made for."""
-    if not (SCREENS[rule].for_all or any(rule in KINDS[kind].rules() for kind in kinds)):
+    if not (SCREENS[rule].for_all or any(rule in KINDS[kind].screening_rules() for kind in kinds)):
         yield Fault(path, f"{named} needs a block of kind {' or '.join(kinds_for_rule(rule))}")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -86,7 +86,7 @@ def transcript_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Iterat
     pattern = value.get("transcripts", "")
     if not texts:
         if pattern:
-            remedy = "add a block with kind: words or kind: reading"
+            remedy = _block_remedy(lambda kind: kind.transcribed)
             yield Fault("transcripts", "no block is about transcripts", remedy)
     elif not pattern:
         remedy = "name a table with item and transcript, or a pattern such as texts/{item}.txt"
@@ -95,11 +95,19 @@ def transcript_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Iterat
         yield Fault("transcripts", "allows no braces other than {item}")
     judged = any(kind.summarized for kind in texts)
     if "summaries" in value and not judged:
-        yield Fault("summaries", "no block rates summaries", "add a block with kind: reading")
+        yield Fault(
+            "summaries", "no block rates summaries", _block_remedy(lambda kind: kind.summarized)
+        )
     if judged and "summaries" not in value:
         yield Fault("summaries", "missing", "name a file of outputs: item, system and output")
     if texts:
         yield from _transcript_only_faults(value, kinds, texts)
+
+
+def _block_remedy(suits: Callable[[type[TrialKind]], bool]) -> str:
+    """Return the advice to add a block of a kind that suits."""
+    names = [f"kind: {name}" for name, kind in KINDS.items() if suits(kind)]
+    return f"add a block with {' or '.join(names)}"
 
 
 def _transcript_only_faults(
@@ -142,7 +150,8 @@ def caption_faults(
     about = is_captioned(value)
     for key in ("captions", "rubric"):
         if key in value and not about:
-            yield Fault(key, "no block judges captions", "add a block with kind: rubric")
+            remedy = _block_remedy(lambda kind: kind.captioned)
+            yield Fault(key, "no block judges captions", remedy)
     if about:
         if not all(kind.captioned for kind in kinds):
             message = "captions and audio cannot be rated in the same study"
@@ -515,7 +524,7 @@ def _scale_faults(analysis: StudyMapping, scales: set[str]) -> Iterator[Fault]:
 
 def _control_faults(rules: Sequence[StudyMapping], kinds: Sequence[TrialKind]) -> Iterator[Fault]:
     """Yield a fault if bs1534 has neither a hidden reference nor an anchor to judge."""
-    pages = [kind for kind in kinds if "bs1534" in kind.rules()]
+    pages = [kind for kind in kinds if "bs1534" in kind.screening_rules()]
     if not pages or any(kind.hidden_reference or kind.anchor_systems for kind in pages):
         return
     for index, rule in enumerate(rules):

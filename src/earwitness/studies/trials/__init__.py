@@ -63,7 +63,7 @@ def anchor_folders(study: Study) -> list[str]:
 
 def kinds_for_rule(rule: str) -> list[str]:
     """Return the trial kinds that a screening rule was made for."""
-    return [name for name, kind in KINDS.items() if rule in kind.rules()]
+    return [name for name, kind in KINDS.items() if rule in kind.screening_rules()]
 
 
 def trial_kind(study: Study, trial: Trial) -> TrialKind:

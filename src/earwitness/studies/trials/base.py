@@ -117,7 +117,7 @@ class TrialKind(ABC):
         return f"plugin/{cls.name}" if isinstance(cls.renderer, Path) else cls.renderer
 
     @classmethod
-    def rules(cls) -> set[str]:
+    def screening_rules(cls) -> set[str]:
         """Return the screening rules that were made for its scales."""
         return {rule for scale in cls.fixed for rule in scale.rules}
 
