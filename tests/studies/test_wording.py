@@ -6,11 +6,13 @@ import json
 import re
 from collections.abc import Iterator
 from importlib.resources import files
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from earwitness.ratings.rubric import LANGUAGES
+from earwitness.studies import wording as module
 from earwitness.studies.wording import PLACEHOLDER, placeholder_problems, wording
 
 FILES = (
@@ -84,3 +86,21 @@ def test_places_of_own_words_are_checked_and_shown_whatever_they_are(
     assert placeholder_problems(own) == [("pages.session", one) for one in told]
     shown = wording("en", {"pages": {"session": text}}).page("session", number=1, count=2)
     assert shown == text.replace("{number}", "1").replace("{count}", "2")
+
+
+def test_texts_of_plug_ins_are_added_in_english_if_need_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {
+        "en": {"EFFORT": {"prompt": "How hard?", "labels": ["not", "very"]}},
+        "fr": {"CALM": {"prompt": "Calme ?", "labels": ["oui", "non"]}},
+    }
+    kinds = {
+        "effort": SimpleNamespace(texts={"en": texts["en"]}),
+        "calm": SimpleNamespace(texts=texts),
+        "other": SimpleNamespace(texts={"en": {"OVRL": {"prompt": "Mine", "labels": []}}}),
+    }
+    monkeypatch.setattr(module, "PLUGIN_KINDS", kinds)
+    load = module._load_wording.__wrapped__  # without the cache
+    monkeypatch.setattr(module, "_load_wording", load)
+    assert wording("fr").prompt("EFFORT") == "How hard?"
+    assert wording("fr").prompt("CALM") == "Calme ?"
+    assert wording("en").labels("OVRL")[0] == "Excellent"
