@@ -167,8 +167,7 @@ class LoudnessMeter:
         self._used = np.flatnonzero(weights)
         self._weights = weights[self._used]
         self._filter = _KWeighting(rate, len(self._used))
-        self._held = np.zeros((len(self._used), CHUNK_FRAMES))
-        self._held_frames = 0
+        self._held = np.zeros((len(self._used), 0))  # less than a chunk
         self._step_frames = (rate + STEPS_PER_SECOND // 2) // STEPS_PER_SECOND
         self._energies: list[float] = []  # of complete steps
         self._energy, self._energy_frames = 0.0, 0  # of the step that is not complete
@@ -179,20 +178,12 @@ class LoudnessMeter:
         rows = _as_columns(samples).T
         rows = rows if len(rows) == len(self._used) else rows[self._used]
         self.frames += rows.shape[1]
-        place = 0
-        while place < rows.shape[1]:
-            if not self._held_frames and rows.shape[1] - place >= CHUNK_FRAMES:
-                part = rows[:, place : place + CHUNK_FRAMES]
-                self._add_energies(self._filter.filter_chunk(part))
-                place += CHUNK_FRAMES
-                continue
-            part = rows[:, place : place + CHUNK_FRAMES - self._held_frames]
-            self._held[:, self._held_frames : self._held_frames + part.shape[1]] = part
-            self._held_frames += part.shape[1]
-            place += part.shape[1]
-            if self._held_frames == CHUNK_FRAMES:
-                self._add_energies(self._filter.filter_chunk(self._held))
-                self._held_frames = 0
+        whole = np.concatenate([self._held, rows], axis=1)
+        end = whole.shape[1] - whole.shape[1] % CHUNK_FRAMES
+        for place in range(0, end, CHUNK_FRAMES):
+            chunk = whole[:, place : place + CHUNK_FRAMES]
+            self._add_energies(self._filter.filter_chunk(chunk))
+        self._held = whole[:, end:].copy()
 
     @property
     def is_short(self) -> bool:
@@ -222,10 +213,10 @@ class LoudnessMeter:
         """Return the energies of all steps, the last one perhaps incomplete."""
         before = self._filter.state, self._energies, self._energy, self._energy_frames
         self._energies = [*self._energies]
-        if self._held_frames:
-            self._held[:, self._held_frames :] = 0
-            filtered = self._filter.filter_chunk(self._held)
-            self._add_energies(filtered[:, : self._held_frames])
+        held = self._held.shape[1]
+        if held:
+            padded = np.pad(self._held, ((0, 0), (0, CHUNK_FRAMES - held)))
+            self._add_energies(self._filter.filter_chunk(padded)[:, :held])
         energies = [*self._energies, self._energy]
         self._filter.state, self._energies, self._energy, self._energy_frames = before
         return energies

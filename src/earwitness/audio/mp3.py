@@ -114,15 +114,13 @@ def kind_of(head: bytes) -> FrameFormat | None:
         return None
     rate = SAMPLE_RATES_HZ[place] >> {3: 0, 2: 1, 0: 2}[version]
     samples, table = (1152, BITRATES_KBPS[3]) if version == 3 else (576, BITRATES_KBPS[2])
-    sizes = (_frame_bytes(byte, samples, rate, table, place) for byte in range(256))
-    return FrameFormat(head[1], samples, rate, 1 if head[3] >> 6 == 3 else 2, tuple(sizes))
-
-
-def _frame_bytes(byte: int, samples: int, rate: int, table: tuple[int, ...], place: int) -> int:
-    """Return the size of a frame in bytes, by its third byte."""
-    if byte >> 2 & 3 != place or not table[byte >> 4]:
-        return 0
-    return samples * 125 * table[byte >> 4] // rate + (byte >> 1 & 1)
+    sizes = tuple(
+        samples * 125 * table[byte >> 4] // rate + (byte >> 1 & 1)
+        if byte >> 2 & 3 == place and table[byte >> 4]
+        else 0
+        for byte in range(256)
+    )
+    return FrameFormat(head[1], samples, rate, 1 if head[3] >> 6 == 3 else 2, sizes)
 
 
 def layout_of(path: Path) -> Mp3Layout:

@@ -43,7 +43,9 @@ def render(pieces: Sequence[Samples], rate: int, overlap: float) -> Samples:
     """
     if not pieces:
         raise UsageError("there is no audio to join")
-    columns = _match_channels(pieces)
+    columns = [piece[:, None] if piece.ndim == 1 else piece for piece in pieces]
+    if len({piece.shape[1] for piece in columns}) > 1:
+        columns = [piece.mean(axis=1, keepdims=True) for piece in columns]
     shared = round(overlap * rate)
     _refuse_short(columns, shared, rate)
     lengths = [len(piece) for piece in columns]
@@ -71,13 +73,6 @@ def fade_gains(frames: int, rise: int, fall: int, rate: int) -> Floats:
 def _rising_gains(frames: int) -> Floats:
     """Return gains from 0 to 1 along a sine; reversed, they are the matching cosine."""
     return np.sin(np.pi / 2 * (np.arange(frames) + 0.5) / max(1, frames)).astype(np.float32)
-
-
-def _match_channels(pieces: Sequence[Samples]) -> list[Samples]:
-    columns = [piece[:, None] if piece.ndim == 1 else piece for piece in pieces]
-    if len({piece.shape[1] for piece in columns}) == 1:
-        return columns
-    return [piece.mean(axis=1, keepdims=True) for piece in columns]
 
 
 def _refuse_short(pieces: Sequence[Samples], shared: int, rate: int) -> None:

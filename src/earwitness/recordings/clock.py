@@ -42,20 +42,16 @@ def start_from_name(name: str) -> datetime | None:
     True
     """
     stem = _name_stem(name)
-    if HEX_SECONDS_PATTERN.fullmatch(stem) and (moment := _parse_hex_seconds(stem)):
-        return moment
+    if HEX_SECONDS_PATTERN.fullmatch(stem) and not _is_date(stem):
+        moment = datetime.fromtimestamp(int(stem, 16), UTC)
+        if moment >= EARLIEST_RECORDING:
+            return moment
     return next(reversed(list(_moments_in_name(stem))), None)
 
 
 def _name_stem(name: str) -> str:
     """Return the name without folders and extension (``.123`` is a fraction, not an extension)."""
     return re.sub(r"\.(?=[^.]*[A-Za-z])[A-Za-z0-9]+$", "", re.split(r"[/\\]", name)[-1])
-
-
-def _parse_hex_seconds(digits: str) -> datetime | None:
-    """Return seconds since 1970 in hexadecimal digits, unless they are a date or too early."""
-    moment = datetime.fromtimestamp(int(digits, 16), UTC)
-    return moment if moment >= EARLIEST_RECORDING and not _is_date(digits) else None
 
 
 def _is_date(digits: str) -> bool:

@@ -301,7 +301,9 @@ def remove_breaks(recording: Recording, breaks: Iterable[Break]) -> Recording:
     for gap in breaks:
         damaged = [s for s in stretches if s.path == gap.path and s.at < gap.at + gap.seconds]
         damaged = [s for s in damaged if gap.at < s.at + s.seconds]
-        damages |= {_damage_from_break(s, gap) for s in damaged if gap.message}
+        for s in damaged if gap.message else ():
+            at = max(gap.at, s.at)
+            damages.add(Damage(gap.path, at, s.start + at - s.at, gap.message))
         stretches = [
             piece
             for s in stretches
@@ -316,11 +318,6 @@ def remove_breaks(recording: Recording, breaks: Iterable[Break]) -> Recording:
         seconds=max(s.end for s in stretches),
         damages=tuple(sorted(damages, key=lambda gap: (gap.start, gap.path, gap.at))),
     )
-
-
-def _damage_from_break(stretch: Stretch, gap: Break) -> Damage:
-    at = max(gap.at, stretch.at)
-    return Damage(gap.path, at, stretch.start + at - stretch.at, gap.message)
 
 
 def _cut_around_break(stretch: Stretch, gap: Break) -> list[Stretch]:
@@ -371,8 +368,12 @@ def _find_midnights(recording: Recording, began: datetime) -> list[float]:
 
 def _cut_recording(recording: Recording, low: float, high: float) -> Recording | None:
     """Return what was recorded between two times, or None."""
-    pieces = [_cut_stretch(stretch, low, high) for stretch in recording.stretches]
-    pieces = [piece for piece in pieces if piece.seconds > MIN_STRETCH_SECONDS]
+    pieces = []  # on a clock that starts at the first time
+    for stretch in recording.stretches:
+        start, end = max(stretch.start, low), min(stretch.end, high)
+        if end - start > MIN_STRETCH_SECONDS:
+            at = stretch.at + (start - stretch.start)
+            pieces.append(Stretch(stretch.path, at, start - low, end - start))
     began = recording.clock(low + pieces[0].start) if pieces else None
     if began is None:
         return None
@@ -391,10 +392,3 @@ def _cut_recording(recording: Recording, low: float, high: float) -> Recording |
         began=began,
         damages=damages,
     )
-
-
-def _cut_stretch(stretch: Stretch, low: float, high: float) -> Stretch:
-    """Return the part of a stretch between two times, on a clock starting at the first."""
-    start, end = max(stretch.start, low), min(stretch.end, high)
-    at = stretch.at + (start - stretch.start)
-    return Stretch(stretch.path, at, start - low, end - start)

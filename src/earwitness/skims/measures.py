@@ -84,13 +84,6 @@ def coverage(skim: Doubles, day: Doubles) -> float:
     return float(skim.sum()) / whole if whole > 0 else float("nan")
 
 
-def divide_or_nan(top: float, bottom: float) -> float:
-    """Return a quotient: 1 if both numbers are 0 (identical), NaN if only the divisor is 0."""
-    if bottom == 0:
-        return 1.0 if top == 0 else float("nan")
-    return top / bottom
-
-
 def _skim_maxima(skim: BlockContent) -> Doubles:
     """Return the maximum of every class in a skim."""
     return np.asarray(skim.classes.max(axis=0, initial=0.0), np.float64)
@@ -158,7 +151,10 @@ class DayMeasures:
             return float("nan")
         if not len(skim.vectors):
             return 0.0
-        return divide_or_nan(*parts(self.calibrate(len(skim.vectors))))
+        top, bottom = parts(self.calibrate(len(skim.vectors)))
+        if bottom == 0:
+            return 1.0 if top == 0 else float("nan")  # 1 if both are 0, and so identical
+        return top / bottom
 
     def coverage(self, skim: BlockContent) -> float:
         """Coverage of class maxima."""

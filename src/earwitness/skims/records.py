@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from math import nan
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -90,7 +90,9 @@ def read_dial(record: SkimOutputLine) -> Dial | None:
         return None
     named = meta.get("method")
     method = str(named) if is_name(named) else strip_z(str(record.system))
-    return Dial(method, _parse_z(meta["z"]))
+    z = meta["z"]
+    is_valid = isinstance(z, int | float) and not isinstance(z, bool) and 0 <= z <= 1
+    return Dial(method, z + 0.0 if is_valid else nan)
 
 
 def strip_z(system: str) -> str:
@@ -100,8 +102,3 @@ def strip_z(system: str) -> str:
     ['pareto', 'ours_long', 'jazz', 'z']
     """
     return Z_PATTERN.sub("", system, count=1).strip("-_ ") or UNNAMED_METHOD
-
-
-def _parse_z(value: Any) -> float:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) + 0.0 if number and 0 <= value <= 1 else nan

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from earwitness.core import Estimate, Estimates
 from earwitness.metric import mean_statistics, mean_values
 from earwitness.report.parts import Section
-from earwitness.skims.day import Doubles
 from earwitness.skims.report import tradeoff_sections
 from earwitness.skims.types import Dial, MeanTradeoffCurve, TradeoffPoint
 from earwitness.stats.arrays import Floats, Hashes
@@ -67,11 +66,7 @@ def correlate_with_z(z: ArrayLike, measured: ArrayLike) -> float:
     first, second = np.asarray(z, np.float64), np.asarray(measured, np.float64)
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
         return float("nan")
-    return _pearson(rankdata(first), rankdata(second))
-
-
-def _pearson(first: Doubles, second: Doubles) -> float:
-    x, y = first - first.mean(), second - second.mean()
+    x, y = (ranks - ranks.mean() for ranks in (rankdata(first), rankdata(second)))
     size = float(np.sqrt((x @ x) * (y @ y)))
     return float(x @ y) / size if size > 0 else float("nan")
 

@@ -91,6 +91,7 @@ def _find_turns(kept: Sequence[HullCorner]) -> tuple[float, ...]:
 
 POOL_BLOCKS = 1500  # over all periods, in addition to those per class
 POOL_BLOCKS_PER_CLASS = 3  # blocks per class
+ROWS_PER_STEP = 4096  # to save memory
 PICK_SETS_IN_MEMORY = 100  # sweeps return to the same pick sets
 
 
@@ -214,18 +215,13 @@ def find_widest_picks(day: Day, day_periods: Periods, picks: int) -> Ints:
     chosen: list[int] = []
     while len(chosen) < picks and free.any():
         rows = np.flatnonzero(free)
-        gains = _coverage_sums(day.classes, rows, have)
+        parts = (rows[at : at + ROWS_PER_STEP] for at in range(0, len(rows), ROWS_PER_STEP))
+        gains = np.concatenate([_sum_rows(np.maximum(day.classes[part], have)) for part in parts])
         best = int(rows[np.argmax(gains)])
         chosen.append(best)
         have = np.maximum(have, day.classes[best])
         free &= day_periods.of != day_periods.of[best]
     return np.array(sorted(chosen), np.int64)
-
-
-def _coverage_sums(classes: Singles, rows: Ints, have: Singles, step: int = 4096) -> Doubles:
-    """Return the coverage with each of the rows, in steps to save memory."""
-    parts = [rows[first : first + step] for first in range(0, len(rows), step)]
-    return np.concatenate([_sum_rows(np.maximum(classes[part], have)) for part in parts])
 
 
 def _sum_rows(classes: Singles) -> Doubles:
@@ -256,9 +252,8 @@ def make_archive(day: Day, plan: SkimPlan) -> SkimArchive:
     _sweep_weights(pool, np.searchsorted(pool.rows, low), TERM_WEIGHTS, skim_terms)
     if len(high) == len(low):  # otherwise greedy selection ran out of periods
         _sweep_weights(pool, np.searchsorted(pool.rows, high), TERM_WEIGHTS[::-1], skim_terms)
-    return find_hull(
-        {tuple(pool.rows[list(taken)].tolist()): terms for taken, terms in skim_terms.items()}
-    )
+    by_rows = {tuple(pool.rows[[*taken]].tolist()): terms for taken, terms in skim_terms.items()}
+    return find_hull(by_rows)
 
 
 def _sweep_weights(
@@ -277,12 +272,14 @@ def _add_terms(pool: BlockPool, taken: Ints, skim_terms: SkimTerms) -> None:
 
 def _exchange_picks(pool: BlockPool, taken: Ints, weight: float, skim_terms: SkimTerms) -> Ints:
     """Replace picks one at a time while that improves the weighted sum."""
-    scale = _term_scales(skim_terms)
+    cost_scale, cover_scale = _term_scales(skim_terms)
+    weight = min(max(weight, 1e-6), 1 - 1e-6)  # a term of weight 0 only breaks ties
     for _ in range(EXCHANGE_ROUNDS):
         changed = False
         for place in range(len(taken)):
             others = np.delete(taken, place)
-            worth = _weigh_terms(*pool.terms_beside(others), weight, scale)
+            costs, covers = pool.terms_beside(others)
+            worth = -(1 - weight) * costs / cost_scale + weight * covers / cover_scale
             best = int(np.argmax(worth))
             if worth[best] > worth[taken[place]] + MIN_IMPROVEMENT:
                 taken, changed = np.sort(np.append(others, best)), True
@@ -298,12 +295,3 @@ def _term_scales(skim_terms: SkimTerms) -> tuple[float, float]:
     reach = terms.max(axis=0) - terms.min(axis=0)
     size = np.where(reach > 0, reach, np.maximum(terms.max(axis=0), 1e-12))
     return float(size[0]), float(size[1])
-
-
-def _weigh_terms(
-    costs: Doubles, covers: Doubles, weight: float, scale: tuple[float, float]
-) -> Doubles:
-    """Return the weighted sum; a term of weight 0 only breaks ties."""
-    weight = min(max(weight, 1e-6), 1 - 1e-6)
-    result: Doubles = -(1 - weight) * costs / scale[0] + weight * covers / scale[1]
-    return result

@@ -10,7 +10,6 @@ import numpy as np
 from earwitness.errors import UsageError
 from earwitness.skims.day import PERIOD_SECONDS, Day, Doubles, Ints, Periods, split_periods
 from earwitness.skims.measures import (
-    PickCourse,
     class_maxima,
     coverage,
     find_course,
@@ -90,11 +89,6 @@ class BlockSelection:
     notes: tuple[str, ...] = ()
 
 
-def find_rows_course(day: Day, day_periods: Periods, rows: Ints) -> PickCourse:
-    """Return the cost of rows and the periods that each represents."""
-    return find_course(prefix_sums(day.vectors[rows], day_periods.means), day_periods.of[rows])
-
-
 def unique_coverage(classes: Doubles, whole: float) -> Doubles:
     """Return the share of coverage that only this pick provides, for each pick."""
     if len(classes) == 1:
@@ -112,27 +106,21 @@ def describe_selection(
     index = np.asarray(rows, np.int64)
     if not len(index):
         return BlockSelection((), float("nan"), float("nan"))
-    picks_course, whole = find_rows_course(day, day_periods, index), class_maxima(day)
+    sums, whole = prefix_sums(day.vectors[index], day_periods.means), class_maxima(day)
+    picks_course = find_course(sums, day_periods.of[index])
     ends = np.append(day_periods.starts, day_periods.starts[-1] + seconds)
     classes = day.classes[index].astype(np.float64)
     alone = unique_coverage(classes, float(whole.sum()))
     why: list[Reasons] = []
     for row in range(len(index)):
-        first, last = int(picks_course.first[row]), int(picks_course.first[row + 1])
-        span = _represented_span(ends, first, last, day.length, float(day.starts[index[row]]))
-        why.append({"from": span[0], "to": span[1], "brings": float(alone[row]), **more[row]})
+        first, last = picks_course.first[row : row + 2]
+        start = end = float(day.starts[index[row]])  # if the pick represents no period
+        if first < last:
+            start, end = float(ends[first]), min(float(ends[last]), day.length)
+        why.append({"from": start, "to": end, "brings": float(alone[row]), **more[row]})
     distance = -picks_course.cost / len(day_periods.means)
     reached = coverage(classes.max(axis=0), whole)
     return BlockSelection(tuple(index.tolist()), distance, reached, why)
-
-
-def _represented_span(
-    ends: Doubles, first: int, last: int, length: float, start: float
-) -> tuple[float, float]:
-    """Return the time span that a pick represents; its own start if it represents no period."""
-    if first >= last:
-        return start, start
-    return float(ends[first]), min(float(ends[last]), length)
 
 
 # --- Random baselines ----------------------------------------------------------------------------
