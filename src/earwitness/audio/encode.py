@@ -77,7 +77,15 @@ def encode(samples: Samples, rate: int, ending: str, bits: int = DEFAULT_BITS) -
     if kind.rates and rate not in kind.rates:
         written = next((allowed for allowed in kind.rates if allowed >= rate), kind.rates[-1])
     notes = [f"resampled from {rate:,} to {written:,} Hz"] if written != rate else []
-    samples, loud = _prevent_clipping(resample(samples, rate, written), bits)
+    samples = resample(samples, rate, written)
+    full_scale = 1 - 2.0 ** (1 - bits)  # largest sample
+    peak = float(abs(samples).max(initial=0))
+    if peak <= 1:
+        samples = np.clip(samples, -1, full_scale)
+    else:
+        samples = samples * (full_scale / peak)
+        decibels = 20 * np.log10(peak / full_scale)
+        notes.append(f"level reduced by {decibels:.1f} dB to avoid clipping")
     file = io.BytesIO()
     channels = 1 if samples.ndim == 1 else samples.shape[1]
     try:
@@ -86,14 +94,4 @@ def encode(samples: Samples, rate: int, ending: str, bits: int = DEFAULT_BITS) -
     except sound_library().SoundFileError as error:
         message = f"{channels} channels at {written:,} Hz cannot be written as {ending}"
         raise UsageError(f"{message} — use another format, such as .wav") from error
-    return EncodedSound(file.getvalue(), kind.mime, (*notes, *loud))
-
-
-def _prevent_clipping(samples: Samples, bits: int) -> tuple[Samples, tuple[str, ...]]:
-    """Reduce the level if the loudest sample would clip."""
-    full_scale = 1 - 2.0 ** (1 - bits)  # largest sample
-    peak = float(abs(samples).max(initial=0))
-    if peak <= 1:
-        return np.clip(samples, -1, full_scale), ()
-    decibels = 20 * np.log10(peak / full_scale)
-    return samples * (full_scale / peak), (f"level reduced by {decibels:.1f} dB to avoid clipping",)
+    return EncodedSound(file.getvalue(), kind.mime, tuple(notes))

@@ -395,10 +395,10 @@ def audio_clips(
         annotation=annotated,
     )
     if speakers is not None:
-        heard = {one.speaker for recording in used for one in recording.speech or ()}
+        names = {one.speaker for recording in used for one in recording.speech or ()}
         problems += [
             Problem(str(speakers), 0, "speaker", f'no row for "{name}"', "add one")
-            for name in sorted(heard - speaker_rows.keys() - {""})
+            for name in sorted(names - speaker_rows.keys() - {""})
         ]
     if problems and (on_error == "fail" or not used):
         raise InputError(problems, done="written")
@@ -421,12 +421,14 @@ def audio_clips(
         problems += wrong
         if wrong and (on_error == "fail" or len(wrong) == len(results)):
             raise InputError(problems, done="written")
+        clips = _share_columns([clip for result in results for clip in result.clips])
+        heard = [one for one, result in zip(used, results, strict=True) if not result.problem]
         run = ClipRun(
             Path(output),
-            _share_columns([clip for result in results for clip in result.clips]),
-            sum(len(result.clips) for result in results),
-            tuple(r.name for r, result in zip(used, results, strict=True) if not result.problem),
-            sum(r.seconds for r, result in zip(used, results, strict=True) if not result.problem),
+            clips,
+            len(clips),
+            tuple(recording.name for recording in heard),
+            sum(recording.seconds for recording in heard),
             sum(result.speech for result in results),
             tuple(problems),
         )
@@ -436,7 +438,11 @@ def audio_clips(
             message = f"{count:,} clips were requested, but {run.found:,} were found; all are kept"
             warn(message, EarwitnessWarning, stacklevel=2)
         elif count is not None:
-            run = _select_from(run, count, balance, numbers, seed)
+            rows = [clip.row for clip in run.clips]
+            values = check_balance_columns(rows, balance, numbers)
+            selection = select_clips(values, count, balance=balance, numbers=numbers, seed=seed)
+            chosen = tuple(run.clips[index] for index in selection.chosen)
+            run = replace(run, clips=chosen, selection=selection)
         kept = {f"{clip.name}.wav" for clip in run.clips}
         for file in (folder / AUDIO_FOLDER).iterdir():
             if file.name not in kept:  # not selected, or of a recording with a problem
@@ -579,16 +585,6 @@ def _no_clip_message(run: ClipRun, rule: ClipRule, detector: FrameDetector | Non
     )
 
 
-def _select_from(
-    run: ClipRun, count: int, balance: Sequence[str], numbers: Sequence[str], seed: int
-) -> ClipRun:
-    rows = [clip.row for clip in run.clips]
-    values = check_balance_columns(rows, balance, numbers)
-    selection = select_clips(values, count, balance=balance, numbers=numbers, seed=seed)
-    chosen = tuple(run.clips[index] for index in selection.chosen)
-    return replace(run, clips=chosen, selection=selection)
-
-
 def _review_clip(clip: CutClip) -> ReviewClip:
     facts = {
         "recording": clip.recording,
@@ -617,15 +613,11 @@ def clips_report(run: ClipRun) -> Report:
         parts.append(Table("clips per recording", ("recording", "clips"), tuple(rows)))
     elif without:
         parts.append(Lines("recordings without clips", without, more=f"see {TABLE_FILE}"))
-    measured = [
-        (title, *(f"{value:.2f}" for value in np.percentile(values, (0, 50, 100))))
-        for title, values in (
-            ("seconds", [clip.seconds for clip in run.clips]),
-            ("speech (s)", [clip.speech for clip in run.clips]),
-            ("level (dBFS)", [clip.level for clip in run.clips]),
-            ("SNR (dB, rough)", [clip.snr for clip in run.clips]),
-        )
-    ]
+    measured = []
+    titles = {"speech": "speech (s)", "level": "level (dBFS)", "snr": "SNR (dB, rough)"}
+    for name in ("seconds", *titles):
+        quantiles = np.percentile([getattr(clip, name) for clip in run.clips], (0, 50, 100))
+        measured.append((titles.get(name, name), *(f"{value:.2f}" for value in quantiles)))
     header = ("measurement", "minimum", "median", "maximum")
     parts.append(Table("measurements", header, tuple(measured)))
     sections = [Section("Clips", tuple(parts), about)]

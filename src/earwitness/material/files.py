@@ -100,7 +100,11 @@ def find_conditions(
             message = f"second file of this clip, next to {other}"
             problems.append(file_problem(place.path, message, "keep one", place.item))
         by_item[place.item].setdefault(place.system, place)
-    foreign = _foreign_systems(by_item, names)
+    foreign = {  # those that share no clip with others
+        name
+        for name in names
+        if len(names) > 1 and not any({name} < {*there} for there in by_item.values())
+    }
     problems += _missing_conditions(source, by_item, names, foreign)
     if len(foreign) < len(names):
         by_item = {item: there for item, there in by_item.items() if not foreign >= {*there}}
@@ -177,15 +181,6 @@ def _pattern_shape(pattern: str, systems: Sequence[str]) -> re.Pattern[str]:
             shape = f"{first}(?P<{name}>{inside}){f'(?P={name})'.join(later)}"
     ending = PurePosixPath(pattern).suffix
     return re.compile(shape if ending and "{" not in ending else rf"{shape}\.[^./]+")
-
-
-def _foreign_systems(by_item: dict[str, dict[str, _Place]], systems: Sequence[str]) -> set[str]:
-    """Return the systems that share no clip with others."""
-    return {
-        system
-        for system in systems
-        if len(systems) > 1 and not any({system} < {*there} for there in by_item.values())
-    }
 
 
 def _missing_conditions(

@@ -132,13 +132,10 @@ def describe_recordings(
             own.append(str(error))
         if annotation is not None:
             speech = _find_annotated(annotation, recording, alone=len(recordings) == 1)
+            last = max((one.end for one in speech or ()), default=0)
             if speech is None:
                 own.append("has no annotation")
-            elif (
-                not own
-                and max((one.end for one in speech), default=0) > seconds + MAX_EXCESS_SECONDS
-            ):
-                last = max(one.end for one in speech)
+            elif not own and last > seconds + MAX_EXCESS_SECONDS:
                 own.append(f"lasts {seconds:.1f} s, but its annotation has speech at {last:.1f} s")
         problems += [file_problem(recording.path, message) for message in own]
         if not own:

@@ -182,7 +182,10 @@ class SkimMaker:
             )
         picks = self._name_classes(tuple(self._reverse_speech(pick) for pick in plain))
         if self.options.match_levels:
-            picks = self._match_levels(picks)
+            pieces = [cut_pick(self.recording, pick) for pick in picks]
+            gains = match_levels(pieces, self.recording.rate)
+            levelled = zip(picks, gains, strict=True)
+            picks = tuple(replace(pick, gain=round(gain, 2)) for pick, gain in levelled)
         by = self.spoken.signature if self.spoken else ""
         signature = self.options.signature(self.blocks.signature, by, method, z)
         return SkimResult(
@@ -255,13 +258,6 @@ class SkimMaker:
         return tuple(
             replace(pick, classes=find_top_classes(scores, names))
             for pick, scores in zip(picks, content.classes, strict=True)
-        )
-
-    def _match_levels(self, picks: tuple[Pick, ...]) -> tuple[Pick, ...]:
-        pieces = [cut_pick(self.recording, pick) for pick in picks]
-        gains = match_levels(pieces, self.recording.rate)
-        return tuple(
-            replace(pick, gain=round(gain, 2)) for pick, gain in zip(picks, gains, strict=True)
         )
 
     def _estimate_baseline(

@@ -242,7 +242,7 @@ PAPER_COLOR, ACCENT_COLOR, STRIP_COLOR = "#ffffff", "#c2540a", "#d9dcdf"
 FONT_FAMILY = "system-ui, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif"
 PLOT_WIDTH = PICTURE_WIDTH - LEFT_MARGIN - RIGHT_MARGIN
 PLOT_TOP = TITLE_HEIGHT + MARKS_HEIGHT
-HATCHING = Html(  # of missing time
+HATCHING = Html(  # of missing time, which spectrograms leave transparent
     '<defs><pattern id="missing" width="8" height="8" patternUnits="userSpaceOnUse"'
     ' patternTransform="rotate(45)">'
     f'<line x1="0" y1="0" x2="0" y2="8" stroke="{LINE_COLOR}" stroke-width="2"/></pattern></defs>'
@@ -258,13 +258,18 @@ def skim_picture(view: SkimView) -> str:
     bottom = PLOT_TOP + PLOT_HEIGHT + FOOT_HEIGHT + (CYCLE_HEIGHT if cycle else 0.0)
     own, height = _skim_elements(view, bottom)
     size = {"width": PICTURE_WIDTH, "height": bottom + height}
+    box = {"y": PLOT_TOP, "height": PLOT_HEIGHT}
+    missing = (
+        element("rect", x=_plot_x(a), width=PLOT_WIDTH * (b - a) / 100, fill="url(#missing)", **box)
+        for a, b in find_gaps(view.spectrogram.missing.tolist())
+    )
     name = element("tspan", view.recording.name, font_weight="600", font_size="16")
     about = element("tspan", describe_times(view), fill=SOFT_COLOR, dx=12.0)
     parts = [
         HATCHING,
         element("rect", fill=PAPER_COLOR, **size),
         element("text", name, about, x=LEFT_MARGIN, y=24.0),
-        *_missing_elements(view),
+        *missing,
         *_spectrogram_elements(view.spectrogram, PLOT_TOP, PLOT_HEIGHT),
         *(_cycle_elements(view, cycle) if cycle else ()),
         *_time_axis(view, PLOT_TOP + PLOT_HEIGHT + (STRIP_HEIGHT + 3 if cycle else 0.0)),
@@ -350,15 +355,6 @@ def place_cuts(skim: Skim) -> list[tuple[float, float]]:
 
 def _plot_x(percent: float) -> float:
     return LEFT_MARGIN + PLOT_WIDTH * percent / 100
-
-
-def _missing_elements(view: SkimView) -> list[Html]:
-    """Return the hatching for missing time, which the spectrogram leaves transparent."""
-    box = {"y": PLOT_TOP, "height": PLOT_HEIGHT}
-    return [
-        element("rect", x=_plot_x(a), width=PLOT_WIDTH * (b - a) / 100, fill="url(#missing)", **box)
-        for a, b in find_gaps(view.spectrogram.missing.tolist())
-    ]
 
 
 def _spectrogram_elements(spectrogram: Spectrogram, top: float, height: float) -> list[Html]:
@@ -462,30 +458,19 @@ def _skim_elements(view: SkimView, top: float) -> tuple[list[Html], float]:
         y=top + 20,
     )
     elements = [title, *_spectrogram_elements(view.own_spectrogram, plot, OWN_PLOT_HEIGHT)]
-    for number, (pick, (start, end)) in enumerate(
-        zip(view.skim.picks, place_cuts(view.skim), strict=True), 1
-    ):
-        elements += _cut_elements(view, number, pick, (_plot_x(start), _plot_x(end)), plot)
+    cuts = [(_plot_x(start), _plot_x(end)) for start, end in place_cuts(view.skim)]
+    for number, (pick, (left, right)) in enumerate(zip(view.skim.picks, cuts, strict=True), 1):
+        has_time = right - left >= MIN_TIMED_WIDTH
+        y = plot - 16
+        if number > 1:
+            elements += _outlined_line(left, plot - 6, plot + OWN_PLOT_HEIGHT)
+        x = left + MARK_RADIUS if has_time else (left + right) / 2
+        elements.append(_number_text(number, x, y, ACCENT_COLOR))
+        if has_time:
+            time = format_time(view.recording, pick.start, "%H:%M")
+            elements.append(element("text", time, x=x + MARK_RADIUS + 2, y=y + 4.5))
     captions, height = _caption_elements(view, plot + OWN_PLOT_HEIGHT + 8)
     return [*elements, *captions], OWN_MARKS_HEIGHT + OWN_PLOT_HEIGHT + 16 + height
-
-
-def _cut_elements(
-    view: SkimView, number: int, pick: Pick, ends: tuple[float, float], plot: float
-) -> list[Html]:
-    """Return the number of a pick and its time above it, and a line where it starts."""
-    left, right = ends
-    has_time = right - left >= MIN_TIMED_WIDTH
-    y = plot - 16
-    elements = []
-    if number > 1:
-        elements += _outlined_line(left, plot - 6, plot + OWN_PLOT_HEIGHT)
-    x = left + MARK_RADIUS if has_time else (left + right) / 2
-    elements.append(_number_text(number, x, y, ACCENT_COLOR))
-    if has_time:
-        time = format_time(view.recording, pick.start, "%H:%M")
-        elements.append(element("text", time, x=x + MARK_RADIUS + 2, y=y + 4.5))
-    return elements
 
 
 def _caption_elements(view: SkimView, top: float) -> tuple[list[Html], float]:

@@ -42,7 +42,11 @@ def tradeoff_sections(curves: Sequence[MeanTradeoffCurve]) -> Iterator[Section]:
         title = CURVE_TITLE if len(families) == 1 else f"{CURVE_TITLE}, {family}"
         rows = tuple((curve.method, *_curve_cells(curve)) for curve in group)
         tables.append(Table(title, ("method", "n", *CURVE_COLUMNS), rows))
-        planes.append(_curve_plane(title, group))
+        series = tuple(
+            PlaneSeries(c.method, tuple(PlanePoint(f"z = {p.z:g}", p.tc, p.sd) for p in c.points))
+            for c in group
+        )
+        planes.append(_make_plane(title, SD_VALUE, series))
     yield Section("Trade-off between TC and SD", tuple(tables), text)
     yield Section("Trade-off curves", tuple(planes), place="pictures")
 
@@ -54,17 +58,6 @@ def _curve_cells(curve: MeanTradeoffCurve) -> Iterator[str]:
     for name, value in CURVE_VALUES.items():
         estimate = curve.estimates[name]
         yield cell(estimate, value) + f" n={estimate.n:,}" * (estimate.n != first.n)
-
-
-def _curve_plane(title: str, curves: Sequence[MeanTradeoffCurve]) -> Plane:
-    """Return the curves of all methods in one plane."""
-    series = tuple(
-        PlaneSeries(
-            curve.method, tuple(PlanePoint(f"z = {p.z:g}", p.tc, p.sd) for p in curve.points)
-        )
-        for curve in curves
-    )
-    return _make_plane(title, SD_VALUE, series)
 
 
 def _make_plane(title: str, value: Value, series: tuple[PlaneSeries, ...]) -> Plane:
