@@ -16,7 +16,6 @@ is zero-padded, and counts if its 20 ms are complete.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -60,8 +59,7 @@ class MelBandGroup(NamedTuple):
     weights: Reals
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(NamedTuple):
     """Window, transform size and band weights for one sample rate."""
 
     rate: int

@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -133,8 +133,7 @@ def _decimal(number: float) -> str:
     return f"{number:.6f}".rstrip("0").rstrip(".")
 
 
-@dataclass(frozen=True)
-class CutSettings:
+class CutSettings(NamedTuple):
     """How recordings are cut, for worker processes; None as the detector for annotations."""
 
     folder: Path
@@ -143,7 +142,7 @@ class CutSettings:
     detector: FrameDetector | None
     threshold: float
     guard: float
-    speakers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    speakers: Mapping[str, Mapping[str, str]] = {}
 
 
 class CutResult(NamedTuple):

@@ -479,8 +479,7 @@ def _clip_notes(clips: Sequence[_Clip]) -> list[str]:
 # --- Files of one clip ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Version:
+class _Version(NamedTuple):
     """A condition of a clip: its speech and the noise that is added, before a change of level."""
 
     file: str

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,8 +86,7 @@ def _join_columns(pooled: PooledColumns, size: int) -> PooledColumns:
 # --- Stored levels -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Pyramid:
+class Pyramid(NamedTuple):
     """Stored levels of a recording: columns × bands, and columns × 3 × bands for colours."""
 
     means: Mapping[int, Bytes]

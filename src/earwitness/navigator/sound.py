@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
@@ -44,8 +43,7 @@ class SpeechPiece(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class SpeechPieces:
+class SpeechPieces(NamedTuple):
     """Pieces with speech in order, and the sample up to which the recording was checked."""
 
     pieces: tuple[SpeechPiece, ...] = ()

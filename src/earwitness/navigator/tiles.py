@@ -6,7 +6,6 @@ more often, whose powers are averaged per column. Their bytes have the scale of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -81,8 +80,7 @@ MAX_FINE_BANDS = 256
 WINDOWS_PER_BATCH = 256  # windows at a time, to save memory
 
 
-@dataclass(frozen=True, slots=True)
-class FineKernel:
+class FineKernel(NamedTuple):
     """Window and bands of fine tiles at a sample rate; every band has ``bins`` bins."""
 
     window: Floats

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -37,8 +36,7 @@ MEASURE_DOCS = {
 }
 
 
-@dataclass(frozen=True)
-class SkimFiles:
+class SkimFiles(NamedTuple):
     """Paths of the written files, and notes on changes to the audio."""
 
     paths: tuple[Path, ...]

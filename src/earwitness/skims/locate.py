@@ -12,7 +12,6 @@ in shorter parts, since fades of loud picks may mask quiet ones, and backwards, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -26,6 +25,7 @@ from earwitness.models.frames import RecordingFrames, load_frame_files
 from earwitness.recordings.cut import read_recording
 from earwitness.recordings.types import Recording
 from earwitness.skims.day import Doubles, Ints
+from earwitness.skims.progress import divide_progress
 from earwitness.skims.types import Pick, Skim
 
 # --- Entry point ---------------------------------------------------------------------------------
@@ -49,8 +49,7 @@ MIN_POWER_SHARE = 1e-3  # power share a skim must keep at a low rate
 READING_SHARE, SECOND_SHARE = 0.7, 0.1  # shares of the time, for progress
 
 
-@dataclass(frozen=True, slots=True)
-class LocatedSkim:
+class LocatedSkim(NamedTuple):
     """Picks in playing order, and the time in the skim at which each starts, in seconds.
 
     ``doubtful`` has the indices of picks that may come from another time of the recording.
@@ -112,15 +111,10 @@ def locate_skims(
     rate = recording.rate / factor
     length = round(min(max(block / 2, MIN_PART_SECONDS), MAX_PART_SECONDS) * rate)
 
-    def part(start: float, end: float) -> Progress:
-        """Return the progress of the work between two shares of all."""
+    def report(done: int, total: int | None, _cases: int, /) -> None:
+        progress(done, total, len(sounds))
 
-        def report(done: int, total: int | None, _cases: int, /) -> None:
-            share = start + (end - start) * (min(1.0, done / total) if total else 0.0)
-            progress(int(share * recording.seconds), int(recording.seconds), len(sounds))
-
-        return report
-
+    part = divide_progress(report, 0.0, recording.seconds, recording.seconds)
     files = load_frame_files(recording, cache=cache, progress=part(0.0, READING_SHARE))
     frames = RecordingFrames(recording, files)
     skims = [

@@ -150,9 +150,8 @@ class SkimMeasures(Metric):
         content = hear_picks(day.day, picks) if len(day.day) else None
         if content is None:
             return (nan,) * len(self.values)
-        distance, agreement = day.distance(content), day.agreement(content)
-        coverage, published = day.coverage(content), day.sd_msiou(content)
-        return day.tc(content), day.sd(content), coverage, distance, agreement, published
+        measures = (day.tc, day.sd, day.coverage, day.distance, day.agreement, day.sd_msiou)
+        return tuple(measure(content) for measure in measures)
 
     def pool(self, statistics: Floats, counts: Ints) -> Floats:
         return mean_pool(statistics, counts) if len(counts) else statistics

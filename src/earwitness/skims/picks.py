@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from itertools import accumulate
 from pathlib import PurePath
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from earwitness.audio.signal import starts_of
 from earwitness.core import StrPath
@@ -43,8 +43,7 @@ RAVEN_COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PickRow:
+class PickRow(NamedTuple):
     """A pick with all its times.
 
     It starts at ``start`` on the clock of the recording, at ``at`` in its file and at ``joined`` in

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike
@@ -49,6 +49,7 @@ from earwitness.skims.make import (
 )
 from earwitness.skims.options import ENDINGS, SPEECH_CHOICES, SkimOptions
 from earwitness.skims.picks import read_times
+from earwitness.skims.progress import divide_progress
 from earwitness.skims.report import CURVE_TITLE, tradeoff_plane
 from earwitness.skims.types import SkimResult, SkimRun
 from earwitness.speech.vad import find_detector
@@ -224,7 +225,7 @@ def skim(
         progress = run.read_ahead(all_recordings, map, total, progress)
     for recording in all_recordings:
         with run.skipping(recording.name):
-            run.make(recording, RecordingProgress(progress, before, recording.seconds, total))
+            run.make(recording, divide_progress(progress, before, recording.seconds, total))
         before += recording.seconds
     if not run.skims:
         raise InputError(run.skipped, done="skimmed")
@@ -330,9 +331,14 @@ class _Run:
 
         return report
 
-    def make(self, recording: Recording, shares: RecordingProgress) -> None:
-        """Make all skims of one recording; days already have their true clock."""
+    def make(self, recording: Recording, part: Callable[[float, float], Progress]) -> None:
+        """Make all skims of one recording; days already have their true clock.
+
+        ``part`` returns the progress between two shares of the work. Reading is most of it; what
+        follows is reported when it is done.
+        """
         options, listens = self.options, self.options.speech != SPEECH_CHOICES[0]
+        heard = READING_SHARE / (1 + listens)
         blocks, real = read_recording_blocks(
             recording,
             self.embedder,
@@ -340,12 +346,12 @@ class _Run:
             cache=self.cache,
             sparse=options.sparse,
             hour_gap=0.0 if options.by_day else options.hour_gap,
-            progress=shares.part(0, 1 + listens),
+            progress=part(0.0, heard),
         )
         sound = sound_key(real, self.cache)
         spoken = None
         if listens:
-            speech_progress = shares.part(1, 2)
+            speech_progress = part(heard, READING_SHARE)
             spoken = find_speech(real, blocks, self.cache, options.speech_model, speech_progress)
         maker = SkimMaker(real, blocks, options, sound, spoken, self.cache)
         results = tuple(maker.make_skim(method, z) for method, z in options.method_and_z_pairs)
@@ -365,7 +371,7 @@ class _Run:
         plane = tradeoff_plane(CURVE_TITLE, results, baselines)
         for result in results:
             self._write(result, plane)
-        shares.finish()
+        part(0.0, 1.0)(1, 1, 0)
 
     def result(self) -> SkimRun:
         """Return everything that was made."""
@@ -421,34 +427,3 @@ def _damage_note(damage: Damage, recording: Recording) -> str:
         f"{damage.start:.0f} s after the start" if clock is None else f"{clock:%Y-%m-%d %H:%M:%S}"
     )
     return f"{damage.path}: damaged at {damage.at:.1f} s ({time}): {damage.message}"
-
-
-@dataclass
-class RecordingProgress:
-    """Progress of one recording, reported in seconds of all recordings; it never decreases.
-
-    Reading is most of the work; what follows is reported when it is done.
-    """
-
-    progress: Progress
-    before: float
-    seconds: float
-    total: float
-    most: float = 0.0
-
-    def part(self, number: int, parts: int) -> Progress:
-        """Return progress for one of several equal parts of the work."""
-
-        def report(done: int, total: int | None, cases: int) -> None:
-            share = (number + (min(1.0, done / total) if total else 0.0)) / parts
-            self._report(READING_SHARE * share, cases)
-
-        return report
-
-    def finish(self) -> None:
-        """Report that the recording is done."""
-        self._report(1.0, 0)
-
-    def _report(self, share: float, cases: int) -> None:
-        self.most = max(self.most, share)
-        self.progress(int(self.before + self.most * self.seconds), int(self.total), cases)

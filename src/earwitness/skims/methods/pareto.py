@@ -49,13 +49,8 @@ def find_hull(skim_terms: SkimTerms) -> SkimArchive:
         while len(kept) > 1 and not _is_above(kept[-2], kept[-1], corner):
             kept.pop()
         kept.append(corner)
-    return SkimArchive(
-        tuple(corner.rows for corner in kept),
-        tuple(corner.cost for corner in kept),
-        tuple(corner.cover for corner in kept),
-        _find_turns(kept),
-        len(skim_terms),
-    )
+    costs, covers, rows = zip(*kept, strict=True)
+    return SkimArchive(rows, costs, covers, _find_turns(kept), len(skim_terms))
 
 
 def find_front(skim_terms: SkimTerms) -> list[HullCorner]:

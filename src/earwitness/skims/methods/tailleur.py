@@ -7,7 +7,6 @@ Tailleur, Lagrange, Aumond and Tourre (2025), audio summaries of day-long record
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -106,8 +105,7 @@ PUBLISHED_PERIOD_SECONDS = 900.0
 CLUSTERS_PER_BLOCK = 0.15
 
 
-@dataclass(frozen=True)
-class MainEvents:
+class MainEvents(NamedTuple):
     """Medoids in chronological order: rows, periods, cluster sizes and scarcity."""
 
     rows: Ints
