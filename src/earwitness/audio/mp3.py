@@ -303,7 +303,10 @@ class Mp3Decoder(PacketDecoder):
 
     def __init__(self, path: Path) -> None:
         self._av, self._layout = av_library(), walk_file(path)
-        self._data = b"" if not self._layout.runs else _map_file(path)
+        self._data: Bytes = b""
+        if self._layout.runs:
+            with path.open("rb") as file:
+                self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         super().__init__(mp3_facts(self._layout))
 
     def close(self) -> None:
@@ -364,11 +367,6 @@ def _join_frames(frames: list[Any], kind: FrameFormat) -> Samples:
             parts = [np.frombuffer(plane, np.float32, kind.samples) for plane in planes]
             part[:] = np.mean(parts, axis=0)
     return rows.T
-
-
-def _map_file(path: Path) -> mmap.mmap:
-    with path.open("rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def mp3_facts(layout: Mp3Layout) -> Facts:

@@ -279,12 +279,13 @@ class _Settings(NamedTuple):
 
     def check(self) -> None:
         """Raise UsageError if an option is invalid."""
-        if self.kind not in CONDITION_KINDS:
-            known = nearest(self.kind, CONDITION_KINDS)
-            raise UsageError(f'unknown kind of conditions "{self.kind}" — {known}')
-        if self.band not in MNRU_BANDS_HZ:
-            known = nearest(self.band, MNRU_BANDS_HZ)
-            raise UsageError(f'unknown band "{self.band}" — {known}')
+        choices = (
+            ("kind of conditions", self.kind, CONDITION_KINDS),
+            ("band", self.band, MNRU_BANDS_HZ),
+        )
+        for name, value, known in choices:
+            if value not in known:
+                raise UsageError(f'unknown {name} "{value}" — {nearest(value, known)}')
         if not 0 <= self.seed < 2**64:
             raise UsageError(f"seed must be a whole number from 0 to 2^64 - 1, got {self.seed}")
         if self.kind != "mnru" and self.q != DEFAULT_QS_DB:

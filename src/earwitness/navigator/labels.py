@@ -157,7 +157,9 @@ def _read_labels(text: str, recording: Recording) -> LabelLines:
     first = next((line for line in lines if line.strip()), "")
     if RAVEN_START in first:
         rows = list(_table_rows(lines, "\t"))
-        by_file = not _is_renamed([row for _, row in rows], recording)
+        named = {_file_key(row[RAVEN_FILE]) for _, row in rows if row.get(RAVEN_FILE)}
+        own = {_file_key(stretch.path) for stretch in recording.stretches}
+        by_file = named == own or len(named) != 1 or len(own) != 1  # not one renamed file
         return rows, lambda row: _raven_span(row, recording, by_file=by_file)
     header = first.lower()
     if any(name in header for name in START_COLUMNS):
@@ -197,13 +199,6 @@ def _csv_span(row: Mapping[str, str]) -> RawSpan:
     else:
         end = start + _parse_seconds(row, _choose_column(row, LENGTH_COLUMNS))
     return start, end, next((row[name] for name in TEXT_COLUMNS if name in row), "")
-
-
-def _is_renamed(rows: Sequence[Mapping[str, str]], recording: Recording) -> bool:
-    """Return whether a table is about one file, and the recording is one file of another name."""
-    named = {_file_key(row[RAVEN_FILE]) for row in rows if row.get(RAVEN_FILE)}
-    own = {_file_key(stretch.path) for stretch in recording.stretches}
-    return len(named) == len(own) == 1 and named != own
 
 
 def _file_key(path: str) -> str:

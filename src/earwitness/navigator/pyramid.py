@@ -73,16 +73,6 @@ def max_bytes(loudest: Bytes, counts: Counts) -> Bytes:
     return np.where(counts[:, None] == 0, np.uint8(ABSENT_BYTE), loudest)
 
 
-def _join_columns(pooled: PooledColumns, size: int) -> PooledColumns:
-    """Return columns of ``size`` columns each; the last one may have fewer."""
-    starts = np.arange(0, len(pooled.counts), size)
-    return PooledColumns(
-        np.add.reduceat(pooled.sums, starts, axis=0),
-        np.maximum.reduceat(pooled.loudest, starts, axis=0),
-        np.add.reduceat(pooled.counts, starts),
-    )
-
-
 # --- Stored levels -------------------------------------------------------------------------------
 
 
@@ -185,9 +175,12 @@ class PyramidBuilder:
         part = slice(low * size, last)
         loudest = self.pyramid.loudest[FIRST_STORED][part].copy()
         loudest[self._counts[part] == 0] = 0
-        pooled = _join_columns(PooledColumns(self._sums[part], loudest, self._counts[part]), size)
-        self.pyramid.means[level][low:high] = mean_bytes(pooled.sums, pooled.counts)
-        self.pyramid.loudest[level][low:high] = max_bytes(pooled.loudest, pooled.counts)
+        starts = np.arange(0, len(loudest), size)  # of columns; the last one may have fewer
+        counts = np.add.reduceat(self._counts[part], starts)
+        means = mean_bytes(np.add.reduceat(self._sums[part], starts, axis=0), counts)
+        self.pyramid.means[level][low:high] = means
+        maxima = np.maximum.reduceat(loudest, starts, axis=0)
+        self.pyramid.loudest[level][low:high] = max_bytes(maxima, counts)
 
     def _update_colours(self, level: int, first: int, last: int) -> None:
         size = 1 << level - COLOUR_LEVELS[0]

@@ -105,47 +105,33 @@ def find_speech_blocks(
 
     ``on_block`` is called before each block is checked, and may raise an exception to stop.
     """
+    rate = recording.rate
     for stretch in recording.stretches:
-        at, left = stretch.at, stretch.seconds
+        path, at, left = Path(stretch.path), stretch.at, stretch.seconds
         while left > 0:
             seconds = min(left, PORTION_SECONDS)
-            offset = round(stretch.start * recording.rate) - round(stretch.at * recording.rate)
-            blocks = _portion_blocks(
-                Path(stretch.path), at, seconds, recording.rate, detector, cache, on_block
-            )
-            yield [SpeechBlock(low + offset, high + offset, bool(one)) for low, high, one in blocks]
+            key_parts = [SPEECH_VERSION, detector.signature, at, seconds, rate]
+            key = hash_text(sound_digest(path, cache) + msgspec.json.encode(key_parts).decode())
+            place = cache.folder / "speech-blocks" / f"{key}.sealed"
+            sealed = open_sealed(place)
+            if sealed is None:
+                blocks, breaks = list[list[int]](), list[Break]()
+                for chunk in read_blocks(
+                    path, at=at, seconds=seconds, size=SPEECH_BLOCK_SECONDS, broken=breaks.append
+                ):
+                    on_block()
+                    first = round(chunk.position * rate)
+                    speaks = detector.share(chunk.samples, rate) >= detector.min_share
+                    blocks.append([first, first + len(chunk.samples), int(speaks)])
+                if not breaks:
+                    write_sealed(place, {"blocks": blocks})
+            else:
+                mark_used(place)
+                blocks = [list(block) for block in sealed.facts["blocks"]]
+            offset = round(stretch.start * rate) - round(stretch.at * rate)
+            filled = _fill_unread(blocks, round(at * rate), round((at + seconds) * rate))
+            yield [SpeechBlock(low + offset, high + offset, bool(one)) for low, high, one in filled]
             at, left = at + seconds, left - seconds
-
-
-def _portion_blocks(
-    path: Path,
-    at: float,
-    seconds: float,
-    rate: int,
-    detector: SpeechDetector,
-    cache: Cache,
-    on_block: Callable[[], None],
-) -> list[list[int]]:
-    """Return first sample, end and speech of each block of a part of a file."""
-    key_parts = [SPEECH_VERSION, detector.signature, at, seconds, rate]
-    key = hash_text(sound_digest(path, cache) + msgspec.json.encode(key_parts).decode())
-    place = cache.folder / "speech-blocks" / f"{key}.sealed"
-    sealed = open_sealed(place)
-    if sealed is None:
-        blocks, breaks = list[list[int]](), list[Break]()
-        for chunk in read_blocks(
-            path, at=at, seconds=seconds, size=SPEECH_BLOCK_SECONDS, broken=breaks.append
-        ):
-            on_block()
-            first = round(chunk.position * rate)
-            speaks = detector.share(chunk.samples, rate) >= detector.min_share
-            blocks.append([first, first + len(chunk.samples), int(speaks)])
-        if not breaks:
-            write_sealed(place, {"blocks": blocks})
-    else:
-        mark_used(place)
-        blocks = [list(block) for block in sealed.facts["blocks"]]
-    return _fill_unread(blocks, round(at * rate), round((at + seconds) * rate))
 
 
 def _fill_unread(blocks: list[list[int]], first: int, end: int) -> list[list[int]]:

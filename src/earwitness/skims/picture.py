@@ -55,6 +55,7 @@ TIME_STEPS_SECONDS = [
     10_800,
     21_600,
     43_200,
+    *(SECONDS_PER_DAY * days for days in (1, 2, 5, 7, 14, 28)),
 ]
 MAX_TIME_TICKS = 9
 OCTAVES_HZ = (500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
@@ -70,7 +71,8 @@ class AxisTick(NamedTuple):
 def time_ticks(recording: Recording) -> list[AxisTick]:
     """Return round times of day, with the date where a day begins; or round elapsed times."""
     whole = recording.seconds or 1.0
-    step = _choose_step(whole)
+    longest = SECONDS_PER_DAY * ceil(whole / SECONDS_PER_DAY / MAX_TIME_TICKS)
+    step = next((step for step in TIME_STEPS_SECONDS if whole / step <= MAX_TIME_TICKS), longest)
     if recording.began is None:
         return [AxisTick(_to_percent(t, whole), clock(t)) for t in _list_multiples(0, step, whole)]
     ticks = []
@@ -85,14 +87,6 @@ def time_ticks(recording: Recording) -> list[AxisTick]:
             text = f"{moment.day} {moment:%b}"
         ticks.append(AxisTick(_to_percent(t, whole), text))
     return ticks
-
-
-def _choose_step(seconds: float) -> int:
-    days = [SECONDS_PER_DAY * n for n in (1, 2, 5, 7, 14, 28)]
-    longest = SECONDS_PER_DAY * ceil(seconds / SECONDS_PER_DAY / MAX_TIME_TICKS)
-    return next(
-        (step for step in [*TIME_STEPS_SECONDS, *days] if seconds / step <= MAX_TIME_TICKS), longest
-    )
 
 
 def _list_multiples(begin: float, step: float, length: float) -> list[float]:

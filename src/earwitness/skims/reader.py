@@ -168,10 +168,13 @@ def read_reference(record: SkimReferenceLine, folder: Path | None) -> SkimRefere
         return [Fault(name, message) for name in given] or _read_blocks(record, folder)
     try:
         return _open_marked_recording(record, folder)
-    except InputError as error:
-        return [Fault("recording", str(problem)) for problem in error.problems]
     except (EarwitnessError, OSError) as error:
-        return [Fault("recording", str(error))]
+        return _list_faults("recording", error)
+
+
+def _list_faults(field: str, error: Exception) -> list[Fault]:
+    problems = error.problems if isinstance(error, InputError) else [error]
+    return [Fault(field, str(problem)) for problem in problems]
 
 
 def _open_marked_recording(record: SkimReferenceLine, folder: Path | None) -> MarkedRecording:
@@ -213,10 +216,8 @@ def _read_blocks(record: SkimReferenceLine, folder: Path | None) -> SkimReferenc
         else:
             files = [(resolve_path(folder, name), start) for name, start in blocks]
         return MarkedRecording(open_blocks(files, name=str(record.item)))
-    except InputError as error:
-        return [Fault("blocks", str(problem)) for problem in error.problems]
     except (EarwitnessError, OSError) as error:
-        return [Fault("blocks", str(error))]
+        return _list_faults("blocks", error)
 
 
 def read_block_table(path: Path) -> list[tuple[Path, float]]:

@@ -223,7 +223,7 @@ def make_practice_skims(scene: Scene, language: str = "en") -> tuple[PracticeSki
         (f"{steady_source} only", steady, text.steady(steady_source)),
         (f"{steady_source} and background", quiet, text.quiet(steady_source)),
         ("the course of the day", course, text.course(parts)),
-        ("a compromise of both", balanced, text.balanced(balanced)),
+        ("a compromise of both", balanced, text.say("balanced", balanced)),
         ("the compromise, reordered", reordered, text.reordered(reordered)),
     ]
     skims = []
@@ -486,45 +486,41 @@ class ReasonText:
         others = int((~np.isin(self._most_present, self._blocks.columns(names))).sum())
         *first, last = (self._name(name) for name in self._heard(skim, names))
         kinds = self._texts["or"].join([*([", ".join(first)] if first else []), last])
-        text = self._say("forms", skim, kinds=kinds) + self._where("forms_where", others)
+        text = self.say("forms", skim, kinds=kinds) + self._where("forms_where", others)
         seconds = self._blocks.scene.hour
-        return text if seconds == HOUR_SECONDS else f"{text} {self._say('hour', seconds=seconds)}"
+        return text if seconds == HOUR_SECONDS else f"{text} {self.say('hour', seconds=seconds)}"
 
     def diverse(self, skim: Candidate) -> str:
         """Return the explanation of a skim with many sources."""
         blocks = self._blocks
         own = blocks.presence[skim.rows].argmax(1)
         others = int((own != self._most_present[blocks.hour_of[skim.rows]]).sum())
-        return self._say("diverse", skim) + self._where("diverse_where", others)
+        return self.say("diverse", skim) + self._where("diverse_where", others)
 
     def steady(self, name: str) -> str:
         """Return the explanation of a skim of one source."""
         hours = int((self._most_present == self._blocks.names.index(name)).sum())
-        where = self._say("steady_hours" if hours else "steady_never", count=hours)
-        return self._say("steady", name=self._name(name), where=where)
+        where = self.say("steady_hours" if hours else "steady_never", count=hours)
+        return self.say("steady", name=self._name(name), where=where)
 
     def quiet(self, name: str) -> str:
         """Return the explanation of a skim of one source and the background."""
         share = self._blocks.hours
         quieter = int((share[:, -1] > share[:, self._blocks.names.index(name)]).sum())
-        return self._say("quiet", name=self._name(name), count=quieter)
+        return self.say("quiet", name=self._name(name), count=quieter)
 
     def course(self, parts: Sequence[DayPart]) -> str:
         """Return the explanation of a skim that follows the day."""
         lengths = [last - first for first, last in parts]
-        least, most, text = min(lengths), max(lengths), self._say("course")
+        least, most, text = min(lengths), max(lengths), self.say("course")
         if least == most:
             return text
-        return f"{text} {self._say('course_parts', least=least, most=most)}"
-
-    def balanced(self, skim: Candidate) -> str:
-        """Return the explanation of a compromise."""
-        return self._say("balanced", skim)
+        return f"{text} {self.say('course_parts', least=least, most=most)}"
 
     def reordered(self, skim: Candidate) -> str:
         """Return the explanation of the compromise in another order."""
         first, last = (self._blocks.hour_of[skim.rows[n]] + 1 for n in (0, -1))
-        return self._say("reordered", first=first, last=last)
+        return self.say("reordered", first=first, last=last)
 
     def _heard(self, skim: Candidate, names: Sequence[str]) -> list[str]:
         heard = self._blocks.truth.heard(self._blocks.picks(skim.rows))
@@ -533,7 +529,7 @@ class ReasonText:
     def _name(self, source: str) -> str:
         return self._names.get(source, source)
 
-    def _say(self, text: str, skim: Candidate | None = None, **values: object) -> str:
+    def say(self, text: str, skim: Candidate | None = None, **values: object) -> str:
         """Return a text with its values, and with the number of sources of a skim."""
         sources = len(self._blocks.truth.sources)
         heard = 0 if skim is None else round(skim.sd * sources)
@@ -542,4 +538,4 @@ class ReasonText:
 
     def _where(self, text: str, count: int) -> str:
         """Return the end of a sentence: where a fact holds, if it does anywhere."""
-        return f"{self._say(text, count=count) if count else ''}."
+        return f"{self.say(text, count=count) if count else ''}."

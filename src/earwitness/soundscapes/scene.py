@@ -139,7 +139,10 @@ def _draw_spans(
     rng, source = named_generator(seed, "spans", row.source, hour), timetable.sources[row.source]
     at, room = hour * timetable.hour, timetable.hour
     if row.strikes:
-        yield from _clock_strokes(row, source, hour, EventSpan(at, room))
+        if (row.events or row.shares)[hour % HOURS_PER_DAY]:
+            strokes, clip = (hour - 1) % 12 + 1, source.lengths[0]
+            seconds = clip + (strokes - 1) * (clip + source.pause[0])
+            yield EventSpan(at, min(seconds + 1e-6, room))
         return
     lengths = _draw_lengths(row, source, hour % HOURS_PER_DAY, room, rng)
     cuts = np.sort(rng.uniform(0, max(0.0, room - sum(lengths)), len(lengths)))
@@ -149,22 +152,24 @@ def _draw_spans(
         at += seconds
 
 
-def _clock_strokes(
-    row: TimetableRow, source: SoundSource, hour: int, room: EventSpan
-) -> Iterator[EventSpan]:
-    """Return as many strokes as a clock strikes at that hour."""
-    if (row.events or row.shares)[hour % HOURS_PER_DAY]:
-        strokes, clip = (hour - 1) % 12 + 1, source.lengths[0]
-        seconds = clip + (strokes - 1) * (clip + source.pause[0])
-        yield EventSpan(room.start, min(seconds + 1e-6, room.seconds))
-
-
 def _draw_lengths(
     row: TimetableRow, source: SoundSource, hour: int, room: float, rng: Generator
 ) -> list[float]:
-    """Return the durations of the events of one hour, by share or by number of events."""
+    """Return the durations of the events of one hour, by share or by number of events.
+
+    A share is filled exactly if events can be cut, otherwise roughly.
+    """
     if row.shares:
-        return _fill_share(row, source, row.shares[hour] * room, room, rng)
+        lengths: list[float] = []
+        while (missing := row.shares[hour] * room - sum(lengths)) > 1e-9:
+            length = _draw_length(row, source, rng)
+            if source.lasts:
+                lengths.append(missing if missing - length < MIN_EVENT_SECONDS else length)
+            elif rng.random() * length < missing and sum(lengths) + length <= room:
+                lengths.append(length)
+            else:
+                break
+        return lengths
     count_floor, count_fraction = divmod(row.events[hour], 1)
     count = int(count_floor) + int(rng.random() < count_fraction)
     lengths = [_draw_length(row, source, rng) for _ in range(count)]
@@ -176,26 +181,6 @@ def _draw_length(row: TimetableRow, source: SoundSource, rng: Generator) -> floa
     if source.event is None:
         return source.lengths[int(rng.integers(len(source.lengths)))]
     return float(rng.uniform(*(row.seconds or source.event)))
-
-
-def _fill_share(
-    row: TimetableRow,
-    source: SoundSource,
-    wanted_seconds: float,
-    room: float,
-    rng: Generator,
-) -> list[float]:
-    """Return events that fill the share: exactly if they can be cut, otherwise roughly."""
-    lengths: list[float] = []
-    while (missing := wanted_seconds - sum(lengths)) > 1e-9:
-        length = _draw_length(row, source, rng)
-        if source.lasts:
-            lengths.append(missing if missing - length < MIN_EVENT_SECONDS else length)
-        elif rng.random() * length < missing and sum(lengths) + length <= room:
-            lengths.append(length)
-        else:
-            break
-    return lengths
 
 
 def _join_spans(spans: list[EventSpan]) -> list[EventSpan]:

@@ -241,7 +241,11 @@ def soundscape_write(
     if not 0 <= hour_gap <= MAX_HOUR_GAP_SECONDS:
         message = f"the silence between hours must be from 0 to {MAX_HOUR_GAP_SECONDS:g} s"
         raise UsageError(f"{message}, got {hour_gap:g}")
-    _make_folder(sound_path)
+    try:
+        sound_path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"{path}: cannot be written: {sound_path.parent}: {error.strerror or error}"
+        raise UsageError(f"{message} — choose another path") from error
     texts = {".labels.csv": labels_csv(scene, hour_gap), ".truth.json": truth_json(scene, hour_gap)}
     text_by_path = {
         sound_path.with_name(sound_path.stem + end): text for end, text in texts.items()
@@ -340,15 +344,6 @@ def _sound_format(path: Path) -> str:
     if form is None:
         raise UsageError(f"{path}: unknown audio format — use {', '.join(SOUND_FORMATS)}")
     return form
-
-
-def _make_folder(path: Path) -> None:
-    """Create the folder of a file if it does not exist."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        message = f"{path}: cannot be written: {path.parent}: {error.strerror or error}"
-        raise UsageError(f"{message} — choose another path") from error
 
 
 @contextmanager
