@@ -84,7 +84,12 @@ def make_kernel(rate: int, precision: type[np.floating] = np.float32) -> Kernel:
     size = int(next_fast_len(reach, real=True))
     # a periodic Hann window; scipy.signal, which has one, takes a second to import
     window = 0.5 + 0.5 * np.cos(np.linspace(-np.pi, np.pi, reach + 1)[:-1])
-    bands = np.pad(_band_triangles(rate, size), ((0, 0), (0, 1)), constant_values=1)
+    # weights, one row per bin and one column per band; each band peaks at 1
+    bins = np.arange(size // 2 + 1)[:, None] * rate / size
+    low, peak, high = (band_edges(rate)[i : i + MEL_BANDS] for i in range(3))
+    rising, falling = (bins - low) / (peak - low), (high - bins) / (high - peak)
+    triangles = np.maximum(0, np.minimum(rising, falling))
+    bands = np.pad(triangles, ((0, 0), (0, 1)), constant_values=1)
     weights = (bands * 2 / (size * (window**2).sum())).astype(precision)
     groups = tuple(_group_bands(weights, slice(*ends)) for ends in pairwise(BAND_GROUP_EDGES))
     return Kernel(rate, window.astype(precision), size, groups)
@@ -103,14 +108,6 @@ def band_edges(rate: int) -> NDArray[np.float64]:
         2595 * np.log10(1 + f / 700) for f in (MIN_FREQUENCY_HZ, min(MAX_FREQUENCY_HZ, rate / 2))
     )
     return np.asarray(700 * (10 ** (np.linspace(low, high, MEL_BANDS + 2) / 2595) - 1))
-
-
-def _band_triangles(rate: int, size: int) -> NDArray[np.float64]:
-    """Return weights, one row per bin and one column per band; each band peaks at 1."""
-    bins = np.arange(size // 2 + 1)[:, None] * rate / size
-    low, peak, high = (band_edges(rate)[i : i + MEL_BANDS] for i in range(3))
-    rising, falling = (bins - low) / (peak - low), (high - bins) / (high - peak)
-    return np.maximum(0, np.minimum(rising, falling))
 
 
 def first_sample(frame: int, rate: int) -> int:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -210,19 +211,14 @@ def _stream_mono(path: Path, rate: int, broken: Callable[[Break], object]) -> It
 
 def _fill_holes(walk: Walk, holes: list[Break]) -> Iterator[Samples]:
     """Yield the samples of a file, and silence for each hole that was reported before them."""
-    for chunk in walk.chunks(0):
-        yield from _silence_of(holes, walk)
-        yield chunk.samples
-    yield from _silence_of(holes, walk)
-
-
-def _silence_of(holes: list[Break], walk: Walk) -> Iterator[Samples]:
-    """Yield silence in place of damage, and forget the holes."""
-    while holes:
-        hole = holes.pop(0)
-        frames = round(hole.seconds * walk.rate) if hole.message else 0
-        for start in range(0, frames, walk.size):
-            yield np.zeros(min(walk.size, frames - start), np.float32)
+    for chunk in chain(walk.chunks(0), [None]):
+        while holes:
+            hole = holes.pop(0)
+            frames = round(hole.seconds * walk.rate) if hole.message else 0
+            for start in range(0, frames, walk.size):
+                yield np.zeros(min(walk.size, frames - start), np.float32)
+        if chunk is not None:
+            yield chunk.samples
 
 
 def early_end(facts: Facts, frames: int) -> str:
