@@ -11,9 +11,11 @@ import pytest
 import soundfile
 
 import earwitness as ew
+from earwitness.core import Case, Item, Key
 from earwitness.io.records import RecordType
 from earwitness.io.schema import Fault
 from earwitness.io.source import LineBlock, RecordSource
+from earwitness.metric import CaseList
 from earwitness.recordings.recording import open_recording
 from earwitness.recordings.types import Recording, Stretch
 from earwitness.registry import TASKS
@@ -23,8 +25,7 @@ from earwitness.skims.day import Day
 from earwitness.skims.metrics import MarkedRecording, SkimReference
 from earwitness.skims.reader import (
     ParsedSkim,
-    locate_sounds,
-    parse_skim,
+    SkimReader,
     read_blocks_file,
     read_reference,
     short_files_notes,
@@ -37,7 +38,7 @@ from earwitness.skims.records import (
     SkimReferenceLine,
     read_dial,
 )
-from earwitness.skims.types import Dial
+from earwitness.skims.types import Dial, Skim
 from helpers.random_days import made
 from helpers.recorder_files import encode_aac, noise, write
 
@@ -60,12 +61,16 @@ def parsed(layout: RecordType[Any], line: dict[str, Any]) -> list[str]:
     return faults
 
 
-def nobody(of: MarkedRecording) -> Recording:
-    raise AssertionError(of)
+def parse(
+    contents: list[SkimContent], of: SkimReference, folder: Path | None = None, block: float = 8.0
+) -> list[Any]:
+    cases = CaseList([Case(Key("day", ""), Item(float("nan")), Skim(()), (of,))])
+    reader = SkimReader(folder, folder, block=block)
+    return reader.outputs_of(contents, cases, [0] * len(contents))
 
 
 def picks(content: SkimContent, of: SkimReference = RECORDED) -> Any:
-    found = parse_skim(content, of, None, nobody)
+    [found] = parse([content], of)
     return found if isinstance(found, list) else [(p.start, p.seconds) for p in found.skim.picks]
 
 
@@ -103,9 +108,9 @@ def test_sound_that_is_mostly_of_something_else_is_refused(tmp_path: Path) -> No
     soundfile.write(tmp_path / "endless.wav", np.append(own, np.inf), rate, subtype="FLOAT")
     of = MarkedRecording(open_recording([tmp_path / "day.wav"]))
     names = ("own", "mixed", "none", "short", "endless")
-    found: dict[str, Any] = {
-        name: parse_skim(SkimContent(audio=f"{name}.wav"), of, tmp_path, nobody) for name in names
-    }
+    contents = [SkimContent(audio=f"{name}.wav") for name in names]
+    alone = [parse([content], of, tmp_path)[0] for content in contents]
+    found = dict(zip(names, alone, strict=True))
     [pick] = found["own"].skim.picks
     assert pick.start == pytest.approx(10, abs=0.02)
     assert "of its 30 s were found in the recording" in found["mixed"][0].message
@@ -113,8 +118,7 @@ def test_sound_that_is_mostly_of_something_else_is_refused(tmp_path: Path) -> No
     assert "does not exist" in found["none"][0].message
     assert "too short to locate (1.0 s)" in found["short"][0].message
     assert "has samples that are not numbers" in found["endless"][0].message
-    paths = [tmp_path / f"{name}.wav" for name in names]
-    assert locate_sounds(paths, of, nobody) == list(found.values())
+    assert parse(contents, of, tmp_path) == alone
 
 
 def test_a_skim_is_given_in_one_way() -> None:
@@ -233,7 +237,7 @@ def test_skims_are_located_in_the_files_of_blocks(
     soundfile.write(tmp_path / "skim.wav", np.concatenate(sounds), 16_000)
     of = read_reference(SkimReferenceLine(item="d", blocks=list(block_files.items())), tmp_path)
     assert isinstance(of, MarkedRecording)
-    found = parse_skim(SkimContent(audio="skim.wav"), of, tmp_path, nobody, block=4.0)
+    [found] = parse([SkimContent(audio="skim.wav")], of, tmp_path, block=4.0)
     assert isinstance(found, ParsedSkim)
     assert [pick.start for pick in found.skim.picks] == pytest.approx([7204, 0], abs=0.05)
 
@@ -257,7 +261,7 @@ def test_skims_in_compressed_files_are_scored_as_their_picks(tmp_path: Path, end
     # decoders differ, so picks shift by up to 0.1 s: test_measures_sensitivity shows what that does
     assert found == pytest.approx(wanted, rel=0.03, abs=0.03)
     of = MarkedRecording(open_recording([tmp_path / "day.flac"]))
-    [located] = locate_sounds([path], of, nobody)
+    [located] = parse([SkimContent(audio=str(path))], of)
     assert isinstance(located, ParsedSkim)
     assert [pick.start for pick in located.skim.picks] == pytest.approx(starts, abs=0.1)
     assert [pick.seconds for pick in located.skim.picks] == pytest.approx([8] * 3, abs=0.2)

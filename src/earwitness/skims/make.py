@@ -202,7 +202,7 @@ class SkimMaker:
         """Return TC, SD and coverage of picks."""
         content = hear_picks(self._day, [(pick.start, pick.seconds) for pick in picks])
         if content is None:
-            return dict.fromkeys(MEASURES, float("nan"))
+            return dict.fromkeys(MEASURES, np.nan)
         return {name: float(getattr(self._day_measures, name)(content)) for name in MEASURES}
 
     def estimate_baselines(self, picks: int) -> dict[str, dict[str, Estimate]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -64,54 +64,27 @@ class ParsedSkim(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-RecordingResolver = Callable[[MarkedRecording], Recording]
 ParsedSkimOrFaults = ParsedSkim | list[Fault]
 
 
 def locate_sounds(
-    paths: Sequence[Path],
-    reference: SkimReference,
-    resolve: RecordingResolver,
-    block: float = DEFAULT_BLOCK_SECONDS,
-    progress: Progress = no_progress,
-) -> list[ParsedSkimOrFaults]:
-    """Return located skims, or their faults; ``resolve`` returns a recording on its true clock."""
-    if isinstance(reference, Day):
-        message = "audio cannot be located in embedded blocks"
-        fault = Fault("output.audio", message, "use recording, or blocks with audio files")
-        return [[fault] for _ in paths]
-    parsed: list[ParsedSkimOrFaults] = []
-    for first in range(0, len(paths), SKIMS_PER_PASS):
-        batch = paths[first : first + SKIMS_PER_PASS]
-        parsed += _locate_batch(batch, reference, resolve, block, progress)
-    return parsed
-
-
-def _locate_batch(
-    paths: Sequence[Path],
-    reference: MarkedRecording,
-    resolve: RecordingResolver,
-    block: float,
-    progress: Progress,
-) -> Iterable[ParsedSkimOrFaults]:
+    paths: Sequence[Path], recording: Recording, block: float, progress: Progress
+) -> dict[Path, ParsedSkimOrFaults]:
+    """Return skims that were located in a recording on its true clock, or their faults."""
     from earwitness.skims.locate import locate_skims
 
     parsed: dict[Path, ParsedSkimOrFaults] = {}
     sounds: dict[Path, Floats] = {}
-    try:
-        recording = resolve(reference) if reference.hour_gap else reference.recording
-        for path in paths:
-            try:
-                sounds[path] = _read_sound(path, recording.rate)
-            except (EarwitnessError, OSError) as error:
-                parsed[path] = [Fault("output.audio", str(error))]
-        if sounds:
-            located = locate_skims([*sounds.values()], recording, block=block, progress=progress)
-            for (path, sound), skim in zip(sounds.items(), located, strict=True):
-                parsed[path] = _judge_located(path, len(sound) / recording.rate, skim)
-    except (EarwitnessError, OSError) as error:
-        return [[Fault("output.audio", str(error))] for _ in paths]
-    return [parsed[path] for path in paths]
+    for path in paths:
+        try:
+            sounds[path] = _read_sound(path, recording.rate)
+        except (EarwitnessError, OSError) as error:
+            parsed[path] = [Fault("output.audio", str(error))]
+    if sounds:
+        located = locate_skims([*sounds.values()], recording, block=block, progress=progress)
+        for (path, sound), skim in zip(sounds.items(), located, strict=True):
+            parsed[path] = _judge_located(path, len(sound) / recording.rate, skim)
+    return parsed
 
 
 def _read_sound(path: Path, rate: int) -> Floats:
@@ -293,22 +266,14 @@ def _find_array_fault(arrays: dict[str, Any]) -> str:
     return ""
 
 
-def parse_skim(
-    content: SkimContent,
-    reference: SkimReference,
-    folder: Path | None,
-    resolve: RecordingResolver,
-    block: float = DEFAULT_BLOCK_SECONDS,
-) -> ParsedSkim | list[Fault]:
-    """Return the picks, or all their faults; ``resolve`` returns a recording on its true clock."""
+def parse_picks(content: SkimContent, reference: SkimReference) -> ParsedSkimOrFaults:
+    """Return the picks of a skim without audio, or all its faults."""
     forms = _list_forms(content)
     if len(forms) != 1:
         message = f"has {' and '.join(forms)}" if forms else "has no picks"
         return [Fault("output", message, "use exactly one of picks, times and audio")]
     if content.block is not UNSET and forms != ["times"]:
         return [Fault("output.block", f"cannot be combined with {forms[0]}", "use it with times")]
-    if (path := find_sound_path(content, folder)) is not None:
-        return locate_sounds([path], reference, resolve, block)[0]
     picks = _read_picks(content)
     faults = [
         Fault(f"output.{forms[0]}[{place}]", message)
@@ -468,35 +433,48 @@ class SkimReader(TaskReader):
     def signature(self) -> str:
         return ""
 
-    def output(self, record: SkimContent, cases: Cases, row: int) -> ParsedSkim | list[Fault]:
-        reference = cases[row].references[0]
-        return parse_skim(record, reference, self.outputs_in, self._resolve_recording, self.block)
+    def output(self, record: SkimContent, cases: Cases, row: int) -> ParsedSkimOrFaults:
+        return self.outputs_of([record], cases, [row])[0]
 
     def outputs_of(
         self, records: Sequence[SkimContent], cases: Cases, rows: Sequence[int]
-    ) -> list[ParsedSkim | list[Fault]]:
+    ) -> list[ParsedSkimOrFaults]:
         """Return parsed outputs; audio skims of one recording are located together."""
-        parsed: dict[int, ParsedSkim | list[Fault]] = {}
+        parsed: dict[int, ParsedSkimOrFaults] = {}
         sounds: dict[int, dict[int, Path]] = {}
         for number, (record, row) in enumerate(zip(records, rows, strict=True)):
             if (path := find_sound_path(record, self.outputs_in)) is None:
-                parsed[number] = self.output(record, cases, row)
+                parsed[number] = parse_picks(record, cases[row].references[0])
             else:
                 sounds.setdefault(row, {})[number] = path
         for row, paths in sounds.items():
             reference = cases[row].references[0]
             with label_progress(self.progress, LOCATING_LABEL) as progress:
-                skims = locate_sounds(
-                    list(paths.values()), reference, self._resolve_recording, self.block, progress
-                )
-            parsed.update(zip(paths, skims, strict=True))
+                skims = self._locate_sounds([*paths.values()], reference, progress)
+            parsed |= {number: skims[path] for number, path in paths.items()}
         return [parsed[number] for number in range(len(records))]
 
     def with_progress(self, progress: Progress) -> SkimReader:
         return replace(self, progress=progress)
 
-    def _resolve_recording(self, reference: MarkedRecording) -> Recording:
-        return embed_recording(reference, self.embedder, self.block).real
+    def _locate_sounds(
+        self, paths: Sequence[Path], reference: SkimReference, progress: Progress
+    ) -> dict[Path, ParsedSkimOrFaults]:
+        if isinstance(reference, Day):
+            message = "audio cannot be located in embedded blocks"
+            fault = Fault("output.audio", message, "use recording, or blocks with audio files")
+            return {path: [fault] for path in paths}
+        parsed: dict[Path, ParsedSkimOrFaults] = {}
+        for first in range(0, len(paths), SKIMS_PER_PASS):
+            batch = paths[first : first + SKIMS_PER_PASS]
+            try:
+                recording = reference.recording
+                if reference.hour_gap:  # then its clock is known only after reading
+                    recording = embed_recording(reference, self.embedder, self.block).real
+                parsed |= locate_sounds(batch, recording, self.block, progress)
+            except (EarwitnessError, OSError) as error:
+                parsed |= {path: [Fault("output.audio", str(error))] for path in batch}
+        return parsed
 
     def reference(
         self, record: SkimReferenceLine, names: Sequence[str]

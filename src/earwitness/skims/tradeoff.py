@@ -39,7 +39,7 @@ def measure_curve(z: ArrayLike, tc: ArrayLike, sd: ArrayLike) -> TradeoffFigures
     """
     dial = np.asarray(z, np.float64)
     if len(dial) < MIN_CURVE_POINTS or len(np.unique(dial)) < len(dial):
-        return TradeoffFigures(*(float("nan"),) * 3)
+        return TradeoffFigures(np.nan, np.nan, np.nan)
     return TradeoffFigures(
         area_below_curve(tc, sd), correlate_with_z(dial, tc), correlate_with_z(dial, sd)
     )
