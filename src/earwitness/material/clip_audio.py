@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.audio.decode import LibsndfileDecoder, open_decoder, seeks_directly
-from earwitness.audio.files import Decoder, DecodingError, sound_library
+from earwitness.audio.files import Decoder, DecodingError, sound_subtype
 from earwitness.audio.wav import PCM_TAG, riff_of
 from earwitness.errors import UsageError
 from earwitness.material.candidates import Span
@@ -39,32 +39,22 @@ class ClipReader:
         self._path, self._frame = path, 0
         self._decoder: Decoder = open_decoder(path)
         self.facts = self._decoder.facts
-        self._seeks = seeks_directly(path)
-        self._file: Any = None
+        self._seeks = isinstance(self._decoder, LibsndfileDecoder) or seeks_directly(path)
         self.subtype = "FLOAT"
         riff = riff_of(path)
         if isinstance(self._decoder, LibsndfileDecoder):
-            self._file = sound_library().SoundFile(path)
-            own = self._file.subtype
+            own = sound_subtype(path)
             self.subtype = "DOUBLE" if own == "DOUBLE" else INTEGER_SUBTYPES.get(own, "FLOAT")
+            types = {"FLOAT": "float32", "DOUBLE": "float64"}
+            self._decoder.sample_type = types.get(self.subtype, "int32")
         elif riff is not None and riff.form.tag == PCM_TAG and riff.form.bits <= 24:
             self.subtype = "PCM_U8" if riff.form.bits == 8 else f"PCM_{riff.form.bits}"
 
     def read(self, start: int, frames: int) -> Values:
         """Return frames from a position, with one column per channel: integers or floats."""
-        is_integer = self.subtype.startswith("PCM")
         try:
-            if self._file is not None:
-                self._file.seek(start)
-                types = {"FLOAT": "float32", "DOUBLE": "float64"}
-                samples = self._file.read(
-                    frames, dtype=types.get(self.subtype, "int32"), always_2d=True
-                )
-            else:
-                samples = self._decode(start, frames)
-                if is_integer:
-                    samples = (samples * FULL_SCALE_INT32).astype(np.int32)
-        except (DecodingError, RuntimeError, OSError) as error:
+            samples = self._decode(start, frames)
+        except (DecodingError, OSError) as error:
             at = start / self.facts.rate
             raise UsageError(f"{self._path}: cannot be read at {at:.2f} s: {error}") from error
         if len(samples) < frames:
@@ -74,7 +64,9 @@ class ClipReader:
         if not valid.all():
             at = (start + int(np.argmin(valid))) / self.facts.rate
             raise UsageError(f"{self._path}: has a sample that is not a number at {at:.2f} s")
-        return np.asarray(samples)
+        if self.subtype.startswith("PCM") and samples.dtype.kind == "f":
+            samples = (samples * FULL_SCALE_INT32).astype(np.int32)
+        return samples
 
     def _decode(self, start: int, frames: int) -> Values:
         if self._seeks:
@@ -95,8 +87,6 @@ class ClipReader:
     def close(self) -> None:
         """Close the file."""
         self._decoder.close()
-        if self._file is not None:
-            self._file.close()
 
 
 # --- Measurements --------------------------------------------------------------------------------

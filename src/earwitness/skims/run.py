@@ -386,14 +386,9 @@ class _Run:
     def _collect(self) -> SkimRun:
         skims = tuple(self.skims)
         curves = tuple(tradeoff_curves(skims))
+        files = tuple(self.written), tuple(self.kept)
         return SkimRun(
-            skims,
-            self.baselines,
-            curves,
-            tuple(self.written),
-            tuple(self.kept),
-            tuple(self.notes),
-            tuple(self.skipped),
+            skims, self.baselines, curves, *files, tuple(self.notes), tuple(self.skipped)
         )
 
     def _write(self, result: SkimResult, plane: Plane) -> None:
