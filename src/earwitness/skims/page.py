@@ -65,11 +65,15 @@ POLICY = f"{SCRIPT_POLICY}; media-src data:; img-src data:"
 def skim_page(view: SkimView) -> str:
     """Return the page, which includes its audio and loads nothing else."""
     title = view.recording.name or "Skim"
+    damages = (
+        f"damaged at {format_time(view.recording, one.start)}: {one.message} ({one.path})"
+        for one in view.recording.damages
+    )
     values = {"title": title, "times": describe_times(view), **_player_values(view)}
     values |= {
         "picks": join_elements(_pick_item(view, number) for number in range(len(view.skim.picks))),
         "measures": _measures_section(view),
-        "provenance": _provenance_section(view),
+        "provenance": provenance_section([*damages, *view.recording.notes, *view.provenance]),
     }
     content = {
         name: value if isinstance(value, Html) else escape(value or "")
@@ -277,12 +281,3 @@ def _plane_figure(plane: Plane, marked: tuple[str, str] | None) -> Html:
     )
     table = element("div", draw_table(header_cells(plane.table.header), rows), class_="scroll")
     return element("figure", caption, plane_plot(plane, marked), folded("Show as table", table))
-
-
-def _provenance_section(view: SkimView) -> Html | None:
-    recording = view.recording
-    lines = [
-        f"damaged at {format_time(recording, damage.start)}: {damage.message} ({damage.path})"
-        for damage in recording.damages
-    ]
-    return provenance_section([*lines, *recording.notes, *view.provenance])

@@ -8,7 +8,7 @@ from math import isfinite, nan
 
 from earwitness.core import Estimate, Value, group_values
 from earwitness.report.numbers import cell, count_with_undefined, number, value_title
-from earwitness.report.parts import Part, Plane, PlanePoint, PlaneSeries, Report, Section, Table
+from earwitness.report.parts import Plane, PlanePoint, PlaneSeries, Report, Section, Table
 from earwitness.report.result import TableRows
 from earwitness.skims.types import MeanTradeoffCurve, SkimResult, SkimRun
 from earwitness.skims.view import describe_reasons, format_time
@@ -109,7 +109,27 @@ def _recording_sections(run: SkimRun, name: str) -> Iterator[Section]:
         for (recording, other, count), measures in run.baselines.items()
         if recording == name
     }
-    yield Section(name, tuple(_recording_tables(run, name)))
+    several = len({len(result.skim.picks) for result in skims}) > 1
+    header = ("system", *(f"{value.name} ↑" for value in MEASURE_VALUES), "n")
+    rows = []
+    for result in skims:
+        own_picks = _picks_text(len(result.skim.picks)) if several else ""
+        cells = (number(result.measures[value.name], value) for value in MEASURE_VALUES)
+        rows.append((_system_label(result.system, own_picks), *cells, "1"))
+    rows += [
+        _baseline_row(other, measures, _picks_text(count) if several else "")
+        for (other, count), measures in baselines.items()
+    ]
+    tables = [Table(name, header, tuple(rows))]
+    figures = tuple(
+        (one.method, *(number(getattr(one, x), SHARE_VALUE) for x in CURVE_VALUES), str(one.n))
+        for one in run.courses
+        if one.recording == name
+    )
+    if figures:
+        header = ("method", *CURVE_COLUMNS, "n")
+        tables.append(Table(f"{name}: {CURVE_TITLE}", header, figures))
+    yield Section(name, tuple(tables))
     plane = tradeoff_plane(f"{name}: {CURVE_TITLE}", skims, baselines)
     yield Section(f"{name}: TC and SD", (plane,), place="pictures")
     picks = tuple(_picks_table(result) for result in skims)
@@ -174,35 +194,6 @@ def _list_signatures(run: SkimRun) -> list[str]:
     ]
     bare = dict.fromkeys(signature.rpartition("|sound=")[0] for signature in alike)
     return list(alike if len(alike) == len(bare) else bare)
-
-
-def _recording_tables(run: SkimRun, name: str) -> Iterator[Part]:
-    header = ("system", *(f"{value.name} ↑" for value in MEASURE_VALUES), "n")
-    skims = [result for result in run.skims if result.recording.name == name]
-    several = len({len(result.skim.picks) for result in skims}) > 1
-    rows = []
-    for result in skims:
-        picks = _picks_text(len(result.skim.picks)) if several else ""
-        cells = (number(result.measures[value.name], value) for value in MEASURE_VALUES)
-        rows.append((_system_label(result.system, picks), *cells, "1"))
-    rows += [
-        _baseline_row(other, measures, _picks_text(count) if several else "")
-        for (recording, other, count), measures in run.baselines.items()
-        if recording == name
-    ]
-    yield Table(name, header, tuple(rows))
-    curves = [curve for curve in run.courses if curve.recording == name]
-    if curves:
-        header = ("method", *CURVE_COLUMNS, "n")
-        figures = [
-            (
-                curve.method,
-                *(number(getattr(curve, x), SHARE_VALUE) for x in CURVE_VALUES),
-                str(curve.n),
-            )
-            for curve in curves
-        ]
-        yield Table(f"{name}: {CURVE_TITLE}", header, tuple(figures))
 
 
 def _picks_text(count: int) -> str:
