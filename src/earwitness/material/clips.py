@@ -63,6 +63,7 @@ from earwitness.material.sources import (
     list_recordings,
     unique_name,
 )
+from earwitness.recordings.recording import list_paths
 from earwitness.report.parts import Lines, Part, Report, Section, Table
 from earwitness.speech.vad import FrameDetector, WebRtcDetector, find_frame_detector, find_speech
 
@@ -374,12 +375,12 @@ def audio_clips(
     if fields is not None:
         _check_pattern(fields)
     atomic, problems = AtomicFolder(Path(output)), list[Problem]()
-    check_outside(Path(output), _paths(recordings))
+    check_outside(Path(output), list_paths(recordings))
     sound_library()  # fails without soundfile
-    listed = list_recordings(_paths(recordings))
+    listed = list_recordings(list_paths(recordings))
     annotated = None
     if annotation is not None:
-        annotated, faults = read_annotations(_paths(annotation))
+        annotated, faults = read_annotations(list_paths(annotation))
         problems += faults
     if speakers is not None and annotated is None:
         raise UsageError("speakers are known from an annotation only — set annotation")
@@ -452,12 +453,6 @@ def audio_clips(
         page = review_page([_review_clip(clip) for clip in run.clips], Path(output).name)
         (folder / REVIEW_FILE).write_text(page, encoding="utf-8")
     return run
-
-
-def _paths(places: StrPath | Sequence[StrPath]) -> list[Path]:
-    if isinstance(places, str) or not isinstance(places, Sequence):
-        places = [places]
-    return [Path(place) for place in places]
 
 
 def _check_numbers(**numbers: int | None) -> None:

@@ -8,13 +8,14 @@ from dataclasses import replace
 from datetime import datetime, time, timedelta
 from itertools import pairwise
 from math import inf
+from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
 from earwitness.audio.decode import facts_of
 from earwitness.audio.files import PYAV_FORMATS, Facts
 from earwitness.audio.read import Break
-from earwitness.core import Progress, no_progress
+from earwitness.core import Progress, StrPath, no_progress
 from earwitness.errors import InputError, Problem, UsageError, file_problem, refuse_problems
 from earwitness.io.source import is_present
 from earwitness.recordings.clock import (
@@ -35,6 +36,12 @@ LIBSNDFILE_FORMATS = re.split(
     " ", "wav wave rf64 w64 flac mp3 ogg oga aif aiff aifc au caf snd bwf"
 )
 SOUND_ENDINGS = frozenset(f".{one}" for one in LIBSNDFILE_FORMATS + PYAV_FORMATS)
+
+
+def list_paths(places: StrPath | Sequence[StrPath]) -> list[Path]:
+    """Return one or several paths as a list."""
+    several = [places] if isinstance(places, str | PathLike) else places
+    return [Path(place) for place in several]
 
 
 def sound_files(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...]]:

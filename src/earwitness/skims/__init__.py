@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from earwitness.core import StrPath
@@ -62,13 +60,9 @@ def tc_sd(
     if isinstance(recording, Day):
         reference: Day | MarkedRecording = recording
     else:
-        from earwitness.recordings.recording import open_recording
+        from earwitness.recordings.recording import list_paths, open_recording
 
-        if isinstance(recording, str | PathLike):
-            paths = [Path(recording)]
-        else:
-            paths = [Path(path) for path in recording]
-        reference = MarkedRecording(open_recording(paths), hour_gap)
+        reference = MarkedRecording(open_recording(list_paths(recording)), hour_gap)
     skim = Skim(tuple(Pick(float(start), float(seconds)) for start, seconds in picks))
     case = Case(Key("item", "system"), Item(float("nan")), skim, (reference,))
     return metric.values_of(case)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Literal, get_args
@@ -33,6 +32,7 @@ from earwitness.models.embedders import Embedder, find_embedder
 from earwitness.models.frames import prepare_frames
 from earwitness.recordings.recording import (
     SOUND_ENDINGS,
+    list_paths,
     open_recording,
     sound_files,
     split_days,
@@ -213,8 +213,7 @@ def skim(
         zs=(z,) if isinstance(z, int | float) else tuple(z),
         **settings,
     )
-    several = [recordings] if isinstance(recordings, str | PathLike) else recordings
-    place, paths = Path(output), [Path(path) for path in several]
+    place, paths = Path(output), list_paths(recordings)
     embedder, cache = find_embedder(options.embedder), find_cache(options.cache)
     run = _Run(place, options, embedder, cache, skips=on_error == "skip")
     run.notes += [options.other_length] if options.other_length else []
