@@ -199,14 +199,14 @@ class LoudnessMeter:
         energies = self._all_energies()
         if self.is_short:
             power = sum(energies) / max(1, self.frames)
-            return _to_lufs(power) if power > 0 else float("nan")
+            return _to_lufs(power) if power > 0 else np.nan
         steps = np.array(energies[: self.frames // self._step_frames])
         ends = len(steps) - STEPS_PER_BLOCK + 1
         sums = np.sum([steps[n : n + ends] for n in range(STEPS_PER_BLOCK)], axis=0)
         powers = sums / (STEPS_PER_BLOCK * self._step_frames)
         powers = powers[powers >= 10 ** ((ABSOLUTE_GATE_LUFS - LOUDNESS_OFFSET_LU) / 10)]
         if not len(powers):
-            return float("nan")
+            return np.nan
         return _to_lufs(powers[powers >= powers.mean() * 10 ** (RELATIVE_GATE_LU / 10)].mean())
 
     def _all_energies(self) -> list[float]:
@@ -434,7 +434,7 @@ class SpeechLevelMeter:
         """Return the level and activity of all audio so far; NaN if there is no speech."""
         levels = [self._channel_level(channel) for channel in range(len(self._counts))]
         heard = [level for level in levels if level.level == level.level]
-        return max(heard, default=SpeechLevel(float("nan"), float("nan")))
+        return max(heard, default=SpeechLevel(np.nan, np.nan))
 
     def _channel_level(self, channel: int) -> SpeechLevel:
         exceeded = int(np.count_nonzero(self._counts[channel]))
@@ -445,7 +445,7 @@ class SpeechLevelMeter:
         margins = levels - 20 * np.log10(SPEECH_THRESHOLDS[:exceeded])
         above = int(np.argmax(margins <= SPEECH_MARGIN_DB)) if exceeded else 0
         if not above:  # no threshold is exceeded, or only noise at the lowest one
-            return SpeechLevel(float("nan"), float("nan"))
+            return SpeechLevel(np.nan, np.nan)
         below = above - 1
         share = (margins[below] - SPEECH_MARGIN_DB) / (margins[below] - margins[above])
         level = float(levels[below] + share * (levels[above] - levels[below]))
@@ -515,7 +515,7 @@ def a_weighted_power(samples: Samples, rate: int) -> float:
     """
     frames = len(samples)
     if not frames:
-        return float("nan")
+        return np.nan
     columns = np.asarray(_as_columns(samples), np.float64)
     powers = (np.abs(np.fft.rfft(columns, axis=0)) ** 2).mean(axis=1)
     powers[1 : (frames + 1) // 2] *= 2  # negative frequencies

@@ -170,7 +170,7 @@ def warp_cost(costs: Doubles) -> float:
     """Return the smallest sum of costs from corner to corner, computed by diagonals."""
     rows, columns = costs.shape
     if not rows or not columns:
-        return float("nan")
+        return np.nan
     before, last = np.full(rows + 1, np.inf), np.full(rows + 1, np.inf)
     before[0] = 0.0  # the corner before the first cell
     for diagonal in range(rows + columns - 1):

@@ -75,13 +75,13 @@ def msiou(skim: Doubles, day: Doubles) -> float:
     mine, theirs = skim[None] > CLASS_THRESHOLDS[:, None], day[None] > CLASS_THRESHOLDS[:, None]
     both, either = (mine & theirs).sum(axis=1), (mine | theirs).sum(axis=1)
     defined = either > 0
-    return float(np.mean(both[defined] / either[defined])) if defined.any() else float("nan")
+    return float(np.mean(both[defined] / either[defined])) if defined.any() else np.nan
 
 
 def coverage(skim: Doubles, day: Doubles) -> float:
     """Return the skim's share of the sum of class maxima; NaN if the day has no classes."""
     whole = float(day.sum())
-    return float(skim.sum()) / whole if whole > 0 else float("nan")
+    return float(skim.sum()) / whole if whole > 0 else np.nan
 
 
 def _skim_maxima(skim: BlockContent) -> Doubles:
@@ -148,12 +148,12 @@ class DayMeasures:
     ) -> float:
         """Return a quotient of skim and calibration; 0 without picks, NaN for a uniform day."""
         if self.is_uniform or not len(self.day):
-            return float("nan")
+            return np.nan
         if not len(skim.vectors):
             return 0.0
         top, bottom = parts(self.calibrate(len(skim.vectors)))
         if bottom == 0:
-            return 1.0 if top == 0 else float("nan")  # 1 if both are 0, and so identical
+            return 1.0 if top == 0 else np.nan  # 1 if both are 0, and so identical
         return top / bottom
 
     def coverage(self, skim: BlockContent) -> float:

@@ -53,7 +53,7 @@ def area_below_curve(tc: ArrayLike, sd: ArrayLike) -> float:
     """
     across, up = np.asarray(tc, np.float64), np.asarray(sd, np.float64)
     if not len(across) or not (np.isfinite(across).all() and np.isfinite(up).all()):
-        return float("nan")
+        return np.nan
     order = np.lexsort((-up, across))
     across, up = across[order], up[order]
     return float(across[0] * up[0] + np.sum(np.diff(across) * (up[1:] + up[:-1]) / 2))
@@ -65,10 +65,10 @@ def correlate_with_z(z: ArrayLike, measured: ArrayLike) -> float:
 
     first, second = np.asarray(z, np.float64), np.asarray(measured, np.float64)
     if not (np.isfinite(first).all() and np.isfinite(second).all()):
-        return float("nan")
+        return np.nan
     x, y = (ranks - ranks.mean() for ranks in (rankdata(first), rankdata(second)))
     size = float(np.sqrt((x @ x) * (y @ y)))
-    return float(x @ y) / size if size > 0 else float("nan")
+    return float(x @ y) / size if size > 0 else np.nan
 
 
 # --- Trade-off collector -------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def describe_selection(
     """Return picks with their reasons; ``more`` are reasons given by the method."""
     index = np.asarray(rows, np.int64)
     if not len(index):
-        return BlockSelection((), float("nan"), float("nan"))
+        return BlockSelection((), np.nan, np.nan)
     sums, whole = prefix_sums(day.vectors[index], day_periods.means), class_maxima(day)
     picks_course = find_course(sums, day_periods.of[index])
     ends = np.append(day_periods.starts, day_periods.starts[-1] + seconds)
