@@ -178,12 +178,12 @@ class LoudnessMeter:
         rows = _as_columns(samples).T
         rows = rows if len(rows) == len(self._used) else rows[self._used]
         self.frames += rows.shape[1]
-        whole = np.concatenate([self._held, rows], axis=1)
+        whole = np.concatenate([self._held, rows], axis=1) if self._held.size else rows
         end = whole.shape[1] - whole.shape[1] % CHUNK_FRAMES
         for place in range(0, end, CHUNK_FRAMES):
             chunk = whole[:, place : place + CHUNK_FRAMES]
             self._add_energies(self._filter.filter_chunk(chunk))
-        self._held = whole[:, end:].copy()
+        self._held = whole[:, end:].astype(np.float64)
 
     @property
     def is_short(self) -> bool:

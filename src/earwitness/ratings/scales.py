@@ -50,7 +50,9 @@ class Scale:
         """Return whether a value is allowed."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
-        return any(abs(value - one) < 1e-6 for one in self.values)
+        # a huge integer can be compared with a float, but not subtracted from one
+        near = self.low - 1 < value < self.high + 1
+        return near and any(abs(value - one) < 1e-6 for one in self.values)
 
     def at(self, heard: float) -> float:
         """Return the value for a perceived quality from 0 to 1."""

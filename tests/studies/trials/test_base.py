@@ -260,6 +260,8 @@ def test_impressions_become_values_of_the_scale(heard: float) -> None:
             assert scale.allows(scale.at(heard))
             assert scale.at(0) == scale.low
             assert scale.at(1) == scale.high
+            for value in (scale.low - 1, scale.high + 0.01, float("nan"), 10**400, True, "1"):
+                assert not scale.allows(value)
 
 
 @pytest.mark.parametrize(
