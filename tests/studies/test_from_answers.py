@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
+from types import MappingProxyType
 
 import pytest
 
@@ -18,14 +20,15 @@ from earwitness.studies.trials import KINDS
 from helpers.study_files import udase
 
 
-def simulated(kind: str, **more: object) -> tuple[SimulatedStudy, dict[int, Answer]]:
-    study = udase(kind=kind, listeners=7, panels=2, clips=6, sessions=3, training=2, **more)
+@cache
+def simulated(kind: str) -> tuple[SimulatedStudy, Mapping[int, Answer]]:
+    study = udase(kind=kind, listeners=7, panels=2, clips=6, sessions=3, training=2)
     block = replace(study.blocks[0], kind=kind, heard=3, parameters={})
     blocks = (block, replace(block, kind="p835", sessions=2))
     form = (Question("age", "Your age?", "number"),)
     study = replace(study, blocks=blocks, reference="C0", consent="Yes?", before=form)
     simulation = study_simulate(with_digest(study), seed=1)
-    return simulation, dict(enumerate(simulation.answers, 1))
+    return simulation, MappingProxyType(dict(enumerate(simulation.answers, 1)))
 
 
 def ratings_by_design(simulation: SimulatedStudy, answers: Mapping[int, Answer]) -> list[Rating]:

@@ -121,7 +121,7 @@ def test_answers_that_cannot_be_are_refused_all_at_once(kind: TrialKind) -> None
 def test_better_systems_get_better_ratings_from_careful_listeners(kind: TrialKind) -> None:
     rng = np.random.default_rng(2)
     sums: dict[str, list[float]] = {}
-    for seed in range(many(20, 200)):
+    for seed in range(many(8, 200)):
         for trial in trials(kind, seed):
             values = kind.simulate(trial, person(inconsistency=0.05), rng)
             for one in kind.read(trial, values, 1, 1):
