@@ -77,10 +77,9 @@ def test_ratings_that_are_noise_say_so_first() -> None:
     assert text.startswith("No metric agrees with raters better than chance in ranking systems by ")
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_is_written_for_ratings_and_for_choices(form: str, found: Concordance) -> None:
+def test_every_form_is_written_for_ratings_and_for_choices(found: Concordance) -> None:
     for one in (found, analyse_agreement(choices(), QUICK)):
-        assert len(render(one, form)) > 500
+        assert [form for form in FORMS if len(render(one, form)) <= 500] == []
 
 
 def test_json_has_every_figure_and_no_odd_number(found: Concordance) -> None:

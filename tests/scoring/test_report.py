@@ -52,18 +52,18 @@ def table(result: Any, title: str) -> Table:
 # --- First sentences -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["text", "md", "html", "latex"])
-def test_a_comparison_starts_with_its_finding(form: str) -> None:
+def test_a_comparison_starts_with_its_finding() -> None:
     found = compare(outputs(good=0, poor=2), REFERENCES, metrics="collar", permutations=200)
-    made = render(found, form, table="full", width=400).replace("\\", "").replace("$-$", "−")
     finding = "good is significantly better than poor by collar_f1 (0.988; good − poor: 0."
-    assert finding in made
-    assert "p = 0.00" in made
-    assert "12 items)." in made
-    if form == "text":
-        assert made.startswith(finding)
-    else:
-        assert made.index(finding) < made.index("poor", made.index(finding) + 60)
+    for form in ("text", "md", "html", "latex"):
+        made = render(found, form, table="full", width=400).replace("\\", "").replace("$-$", "−")
+        assert finding in made, form
+        assert "p = 0.00" in made, form
+        assert "12 items)." in made, form
+        if form == "text":
+            assert made.startswith(finding)
+        else:
+            assert made.index(finding) < made.index("poor", made.index(finding) + 60), form
 
 
 def test_a_comparison_of_equals_says_so_first() -> None:
