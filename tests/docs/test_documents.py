@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import doctest
 import re
+import runpy
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -107,22 +107,29 @@ def test_links_between_documents_lead_somewhere(path: Path) -> None:
         assert link.startswith("https://") or (path.parent / link).exists(), link
 
 
-def test_the_example_corpus_is_what_its_script_writes(tmp_path: Path) -> None:
-    script = ROOT / "examples" / "chapters" / "make.py"
-    copy = tmp_path / "make.py"
+def made_by(script: Path, folder: Path) -> dict[str, bytes]:
+    """The files that a script of an example writes beside itself, and the script."""
+    copy = folder / "make.py"
     copy.write_text(script.read_text())
-    subprocess.run([sys.executable, str(copy)], check=True)
-    for name in ("annotators", "outputs", "references", "samples"):
-        made = (tmp_path / f"{name}.jsonl").read_bytes()
-        assert made == (script.parent / f"{name}.jsonl").read_bytes()
+    runpy.run_path(str(copy), run_name="__main__")
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_the_example_ratings_are_what_their_script_writes(tmp_path: Path) -> None:
-    script = ROOT / "examples" / "ratings" / "make.py"
-    copy = tmp_path / "make.py"
-    copy.write_text(script.read_text())
-    subprocess.run([sys.executable, str(copy)], check=True)
-    assert (tmp_path / "ratings.csv").read_bytes() == (script.parent / "ratings.csv").read_bytes()
+@pytest.mark.parametrize(
+    ("example", "names"),
+    [
+        ("chapters", ("annotators", "outputs", "references", "samples")),
+        ("ratings", ("ratings",)),
+        ("p835", ("clips",)),
+    ],
+)
+def test_examples_are_what_their_scripts_write(
+    example: str, names: tuple[str, ...], tmp_path: Path
+) -> None:
+    folder = ROOT / "examples" / example
+    made = made_by(folder / "make.py", tmp_path)
+    assert {Path(name).stem for name in made} == {*names, "make"}
+    assert made == {name: (folder / name).read_bytes() for name in made}
 
 
 @pytest.mark.parametrize("task", ["p835", "summaries", "chapters"])
@@ -130,25 +137,16 @@ def test_examples_of_scores_and_ratings_are_what_their_scripts_write(
     task: str, tmp_path: Path
 ) -> None:
     script = ROOT / "examples" / "agree" / task / "make.py"
-    copy = tmp_path / "make.py"
-    copy.write_text(script.read_text())
-    subprocess.run([sys.executable, str(copy)], check=True)
-    made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     kept = {path.name: path.read_bytes() for path in script.parent.iterdir() if path.is_file()}
-    assert made == kept
+    assert made_by(script, tmp_path) == kept
 
 
-def test_the_example_study_is_what_its_script_writes(tmp_path: Path) -> None:
-    script = ROOT / "examples" / "p835" / "make.py"
-    copy = tmp_path / "make.py"
-    copy.write_text(script.read_text())
-    subprocess.run([sys.executable, str(copy)], check=True)
-    assert (tmp_path / "clips.csv").read_bytes() == (script.parent / "clips.csv").read_bytes()
-
-
-def test_the_study_of_the_demonstration_is_right_and_has_all_its_sounds(tmp_path: Path) -> None:
-    script = ROOT / "examples" / "listen" / "make.py"
-    subprocess.run([sys.executable, str(script), str(tmp_path / "listen")], check=True)
+def test_the_study_of_the_demonstration_is_right_and_has_all_its_sounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = str(ROOT / "examples" / "listen" / "make.py")
+    monkeypatch.setattr(sys, "argv", [script, str(tmp_path / "listen")])
+    runpy.run_path(script, run_name="__main__")
     study = read_study(tmp_path / "listen" / "study.yaml")
     assert len(study.material) == 6
     assert all(clip.seconds == 2.5 for clip in study.material)
