@@ -23,6 +23,7 @@ from earwitness.soundscapes.sources import SOURCES
 from earwitness.studies.design.report import study_design
 from earwitness.studies.file.reader import read_study
 from earwitness.web.site import PageSequences
+from helpers.caption_example import write_caption_example
 from helpers.clip_cache import new_clips
 from helpers.samples import many
 
@@ -75,7 +76,7 @@ def faults(item: str, kind: str) -> set[str]:
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The study with all its sounds."""
     folder = tmp_path_factory.mktemp("captions")
-    make.main(folder)
+    write_caption_example(folder)
     return folder / "study.yaml"
 
 

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from examples.captions import make as captions
 from examples.listen import make as listen
 
 import refresh
@@ -19,6 +18,7 @@ from earwitness.studies.design.report import study_design
 from earwitness.studies.file.page_checks import check_pages
 from earwitness.studies.file.reader import read_study
 from generate import PAGES
+from helpers.caption_example import write_caption_example
 from helpers.command_line import run
 from refresh import BLOCK, ROOT, documents, same, with_newline
 
@@ -42,8 +42,12 @@ def part_printed(command: str) -> str:
     words = shlex.split(command)
     if words[0] == "earwitness" and not {"|", ">"} & {*words}:
         return run(*words[1:], folder=ROOT, width=100, one_stream=True).stdout
+    if words[0] == "earwitness" and words[-2] == ">" and "|" not in words:
+        done = run(*words[1:-2], folder=ROOT, width=100)
+        (ROOT / words[-1]).write_text(done.stdout)
+        return done.stderr
     if words[:2] == ["python", "examples/captions/make.py"]:
-        captions.main(ROOT / words[2])
+        write_caption_example(ROOT / words[2])
         return ""
     return refresh.shell(command)
 
