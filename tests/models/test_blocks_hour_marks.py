@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from earwitness.models import blocks as blocks_module
+from earwitness.models import frames as frames_module
 from earwitness.models.blocks import read_recording_blocks
 from earwitness.models.cache import Cache
 from earwitness.models.codebook import Codebook
@@ -25,7 +25,7 @@ def short_hours(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hours of 20.011 s, looked at by 3 s."""
     monkeypatch.setattr(hour_marks.HourMarks.__init__, "__kwdefaults__", {"hour": 20.011})
     monkeypatch.setattr(hours_of_sound.remove_hour_marks, "__kwdefaults__", {"hour": 20.011})
-    monkeypatch.setattr(blocks_module, "MARK_PORTION_FRAMES", 150)
+    monkeypatch.setattr(frames_module, "PORTION_FRAMES", 150)
 
 
 def hours(tmp_path: Path, faint: float = 0.0) -> Recording:

@@ -15,7 +15,7 @@ from earwitness.recordings.types import Recording, Stretch
 def test_columns_are_the_loudest_and_the_mean_of_their_frames(
     count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(frames_module, "COLUMN_PORTION_FRAMES", 64)
+    monkeypatch.setattr(frames_module, "PORTION_FRAMES", 64)
     rng = np.random.default_rng(0)
     frames = rng.integers(0, 254, (500, MEL_BANDS), np.uint8)
     frames[100:150] = ABSENT_BYTE

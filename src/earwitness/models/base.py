@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ def standardise(vectors: Floats) -> None:
         )
 
 
-# --- Unit vectors --------------------------------------------------------------------------------
+# --- Unit vectors and windows ---------------------------------------------------------------------
 
 
 def unit_vectors(vectors: Floats) -> Floats:
@@ -53,6 +54,13 @@ def unit_vectors(vectors: Floats) -> Floats:
     """
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(lengths == 0, 1, lengths), np.float32)
+
+
+@cache
+def hann_window(samples: int) -> Floats:
+    """Return a periodic Hann window."""
+    places = np.arange(samples) / samples
+    return (0.5 - 0.5 * np.cos(2 * np.pi * places)).astype(np.float32)
 
 
 # --- Grid of blocks ------------------------------------------------------------------------------
@@ -82,11 +90,6 @@ def block_places(recording: Recording, block: float) -> tuple[BlockPlace, ...]:
     )
 
 
-def ignore_count(blocks: int) -> None:
-    """Do nothing."""
-    del blocks
-
-
 @dataclass(frozen=True, slots=True)
 class FrameBlocks:
     """Frames of every block (``rows`` each), loaded on demand.
@@ -97,7 +100,7 @@ class FrameBlocks:
     places: tuple[BlockPlace, ...]
     rows: int
     files: dict[str, FrameFile]
-    on_portion: Callable[[int], object] = ignore_count
+    on_portion: Callable[[int], object] = lambda _: None
 
     def __len__(self) -> int:
         return len(self.places)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +34,7 @@ from earwitness.models.frames import (
     FrameFile,
     FrameSource,
     StreamReader,
+    iterate_portions,
     load_frame_files,
     sound_digest,
 )
@@ -78,7 +80,6 @@ class EmbedderProgress:
 
 
 MARK_MARGIN_SECONDS = 1.0  # audio read on both sides of a silence
-MARK_PORTION_FRAMES = 600 * FRAMES_PER_SECOND
 
 
 def without_hour_gaps(
@@ -90,21 +91,14 @@ def without_hour_gaps(
     """Return the recording without hour marks of a given length; adds a note if there are none."""
     rough, exact = HourMarks(gap), HourMarks(gap)
     for stretch in recording.stretches:
-        for first, last in _iterate_portions(stretch):
-            peaks = 10 ** (frame_levels(files[stretch.path].rows(first, last)) / 20)
+        for first, rows in iterate_portions(stretch, files):
+            peaks = 10 ** (frame_levels(rows) / 20)
             start = stretch.start + first / FRAMES_PER_SECOND - stretch.at
             rough.feed_levels(start, peaks, 1 / FRAMES_PER_SECOND)
     for mark in rough.marks():
         for stretch in recording.stretches:
             _feed_sound_around(exact, stretch, mark, recording.rate, read)
     return remove_marks(recording, exact.marks(), gap=gap)
-
-
-def _iterate_portions(stretch: Stretch) -> Iterator[tuple[int, int]]:
-    first = round(stretch.at * FRAMES_PER_SECOND)
-    last = round((stretch.at + stretch.seconds) * FRAMES_PER_SECOND)
-    for begin in range(first, last, MARK_PORTION_FRAMES):
-        yield begin, min(last, begin + MARK_PORTION_FRAMES)
 
 
 def _feed_sound_around(
@@ -205,14 +199,8 @@ def join_embeddings(parts: Sequence[BlockEmbeddings]) -> BlockEmbeddings:
     )
 
 
-def _batch_sounds(sounds: Iterable[Floats]) -> Iterator[list[Floats]]:
-    batch: list[Floats] = []
-    for sound in sounds:
-        batch.append(sound)
-        if len(batch) == BLOCKS_PER_BATCH:
-            yield batch
-            batch = []
-    if batch:
+def _batch_sounds(sounds: Iterator[Floats]) -> Iterator[list[Floats]]:
+    while batch := list(islice(sounds, BLOCKS_PER_BATCH)):
         yield batch
 
 

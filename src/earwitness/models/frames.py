@@ -41,7 +41,7 @@ from earwitness.models.cache import (
     write_sealed,
 )
 from earwitness.recordings.cut import FilePiece, read_pieces
-from earwitness.recordings.types import Recording
+from earwitness.recordings.types import Recording, Stretch
 
 # --- Frames of a stream --------------------------------------------------------------------------
 # Every frame keeps its position in the file, whatever the chunks; frames in a hole are absent.
@@ -109,10 +109,6 @@ SHARD_FRAMES = 3600 * FRAMES_PER_SECOND
 SPARSE_PERIOD_SECONDS, SPARSE_KEPT_SECONDS = 8.0, 2.0
 SecondsCallback = Callable[[float], None]
 RowsCallback = Callable[[Bytes], None]
-
-
-def ignore_rows(_: Bytes) -> None:
-    """Do nothing."""
 
 
 class StreamReader(Protocol):
@@ -220,7 +216,7 @@ def iterate_shards(
     *,
     sparse: bool = False,
     on_seconds: SecondsCallback = lambda _: None,
-    on_rows: RowsCallback = ignore_rows,
+    on_rows: RowsCallback = lambda _: None,
 ) -> Iterator[FrameShard]:
     """Yield the hours of a file in order, from the cache as far as possible.
 
@@ -268,7 +264,7 @@ def _write_shards(
     sparse: bool,
     on_seconds: SecondsCallback,
     end_number: int | None = None,
-    on_rows: RowsCallback = ignore_rows,
+    on_rows: RowsCallback = lambda _: None,
 ) -> Iterator[int]:
     """Write shards from a number up to the next existing one, or to ``end_number``.
 
@@ -349,9 +345,7 @@ def load_frame_files(
 ) -> dict[str, FrameFile]:
     """Return the frames of every file of a recording, by path; progress is in bytes and files."""
     cache = cache or find_cache()
-    ends: dict[str, float] = {}
-    for stretch in recording.stretches:
-        ends[stretch.path] = max(ends.get(stretch.path, 0.0), stretch.at + stretch.seconds)
+    ends = _file_ends(recording)
     sizes = {path: Path(path).stat().st_size for path in ends}
     files: dict[str, FrameFile] = {}
     hold = CacheHold(cache)
@@ -364,6 +358,14 @@ def load_frame_files(
         )
         bytes_before += sizes[path]
     return files
+
+
+def _file_ends(recording: Recording) -> dict[str, float]:
+    """Return how far every file of a recording is used, in seconds."""
+    ends: dict[str, float] = {}
+    for stretch in recording.stretches:
+        ends[stretch.path] = max(ends.get(stretch.path, 0.0), stretch.at + stretch.seconds)
+    return ends
 
 
 def _seconds_callback(
@@ -480,9 +482,8 @@ def prepare_frames(
     ends: dict[str, float] = {}
     rates: dict[str, int] = {}
     for recording in recordings:
-        for stretch in recording.stretches:
-            ends[stretch.path] = max(ends.get(stretch.path, 0.0), stretch.at + stretch.seconds)
-            rates[stretch.path] = recording.rate
+        for path, end in _file_ends(recording).items():
+            ends[path], rates[path] = max(ends.get(path, 0.0), end), recording.rate
     writer = ShardWriter(cache, sparse)
     done = 0.0
     with CacheHold(cache) as hold:
@@ -516,7 +517,7 @@ def _split_file(source: FrameSource, end: float) -> Iterator[ShardTask]:
 # second stays visible in a picture of a day. Columns in which nothing was recorded are absent.
 
 
-COLUMN_PORTION_FRAMES = 600 * FRAMES_PER_SECOND
+PORTION_FRAMES = 600 * FRAMES_PER_SECOND
 
 
 class SpectrogramColumns(NamedTuple):
@@ -543,19 +544,25 @@ def make_spectrogram_columns(
     return SpectrogramColumns(loudest.T, mean.T)
 
 
+def iterate_portions(
+    stretch: Stretch, files: Mapping[str, FrameFile]
+) -> Iterator[tuple[int, Bytes]]:
+    """Yield the frames of a stretch in portions, each with the number of its first in the file."""
+    first = round(stretch.at * FRAMES_PER_SECOND)
+    last = round((stretch.at + stretch.seconds) * FRAMES_PER_SECOND)
+    for begin in range(first, last, PORTION_FRAMES):
+        yield begin, files[stretch.path].rows(begin, min(last, begin + PORTION_FRAMES))
+
+
 def _iterate_present_frames(
     recording: Recording, files: Mapping[str, FrameFile]
 ) -> Iterator[tuple[Bytes, NDArray[np.float64]]]:
     """Yield present frames with their times on the clock, in portions."""
     for stretch in recording.stretches:
         first = round(stretch.at * FRAMES_PER_SECOND)
-        last = round((stretch.at + stretch.seconds) * FRAMES_PER_SECOND)
-        for begin in range(first, last, COLUMN_PORTION_FRAMES):
-            rows = files[stretch.path].rows(begin, min(last, begin + COLUMN_PORTION_FRAMES))
-            times = (
-                stretch.start
-                + np.arange(begin - first, begin - first + len(rows)) / FRAMES_PER_SECOND
-            )
+        for begin, rows in iterate_portions(stretch, files):
+            offsets = np.arange(begin - first, begin - first + len(rows))
+            times = stretch.start + offsets / FRAMES_PER_SECOND
             is_present = rows[:, 0] != ABSENT_BYTE
             if is_present.any():
                 yield rows[is_present], times[is_present]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from earwitness.errors import MissingExtra, UsageError
 from earwitness.io.tables import open_csv
-from earwitness.models.base import BlockEmbeddings, unit_vectors
+from earwitness.models.base import BlockEmbeddings, hann_window, unit_vectors
 from earwitness.models.cache import hash_file
 
 # --- Log-mel patches -----------------------------------------------------------------------------
@@ -70,14 +70,8 @@ def log_mel(samples: Floats) -> Floats:
     from scipy.fft import rfft
 
     frames = np.lib.stride_tricks.sliding_window_view(samples, WINDOW_SAMPLES)[::STEP_SAMPLES]
-    magnitudes = np.abs(rfft(frames * _hann_window(), FFT_SAMPLES, axis=1))
+    magnitudes = np.abs(rfft(frames * hann_window(WINDOW_SAMPLES), FFT_SAMPLES, axis=1))
     return np.asarray(np.log(magnitudes @ _mel_filters() + np.float32(LOG_OFFSET)), np.float32)
-
-
-@cache
-def _hann_window() -> Floats:
-    places = np.arange(WINDOW_SAMPLES) / WINDOW_SAMPLES
-    return (0.5 - 0.5 * np.cos(2 * np.pi * places)).astype(np.float32)
 
 
 @cache

@@ -17,6 +17,7 @@ from functools import cached_property
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -499,7 +500,9 @@ def transcribe(
     words = [word for window in windows for word in window.words]
     if isinstance(recognizer, PocketsphinxRecognizer):
         language = "eng"
-    segments, notes = tuple(_split_at_pauses(words, path.stem)), [*describe_damage(breaks)]
+    timed = [TimedWord(path.stem, *word) for word in words]
+    segments = tuple(map(_make_segment, split_at_pauses(timed)))
+    notes = [*describe_damage(breaks)]
     if not words:
         notes.append(f"{path}: no words were recognized")
     transcript = TimedTranscript(segments, path.stem, round(windows[-1].end, 3), language)
@@ -619,16 +622,15 @@ def _window_key(first: int, count: int) -> str:
     return f"{first}+{count}"
 
 
-def _split_at_pauses(words: Sequence[HeardWord], recording: str) -> Iterator[TimedSegment]:
-    """Yield segments: words without a longer pause between them."""
-    segment: list[TimedWord] = []
-    for word in words:
-        if segment and word.start - segment[-1].end >= MIN_PAUSE_SECONDS:
-            yield _make_segment(segment)
-            segment = []
-        segment.append(TimedWord(recording, *word))
-    if segment:
-        yield _make_segment(segment)
+def split_at_pauses(words: Sequence[TimedWord]) -> Iterator[Sequence[TimedWord]]:
+    """Yield runs of words without a longer pause between them."""
+    first = 0
+    for place, (before, word) in enumerate(pairwise(words), 1):
+        if word.start - before.end >= MIN_PAUSE_SECONDS:
+            yield words[first:place]
+            first = place
+    if words:
+        yield words[first:]
 
 
 def _make_segment(words: Sequence[TimedWord]) -> TimedSegment:

@@ -19,6 +19,7 @@ from earwitness.audio.read import stream_mono
 from earwitness.audio.signal import to_int16
 from earwitness.core import Progress, no_progress
 from earwitness.errors import MissingExtra, UsageError
+from earwitness.models.base import hann_window
 from earwitness.models.cache import hash_file
 
 # --- Speech cues ---------------------------------------------------------------------------------
@@ -89,7 +90,7 @@ def _measure_frames(samples: Floats) -> SpeechFrames:
     from scipy.fft import rfft
 
     windows = np.lib.stride_tricks.sliding_window_view(samples, FRAME_SAMPLES)[::STEP_SAMPLES]
-    spectra = rfft(windows * _hann_window(), FFT_SAMPLES, axis=1)
+    spectra = rfft(windows * hann_window(FRAME_SAMPLES), FFT_SAMPLES, axis=1)
     power = spectra.real**2 + spectra.imag**2
     power += RELATIVE_POWER_FLOOR * power.mean() + np.finfo(np.float32).tiny
     bands = np.add.reduceat(power[:, : BAND_EDGE_BINS[-1]], BAND_EDGE_BINS[:-1], axis=1)
@@ -179,12 +180,6 @@ def _lowpass_filter(factor: int) -> Floats:
     return np.asarray(firwin(10 * factor + 1, 1 / factor, window=("kaiser", 5.0)), np.float32)
 
 
-@cache
-def _hann_window() -> Floats:
-    places = np.arange(FRAME_SAMPLES) / FRAME_SAMPLES
-    return (0.5 - 0.5 * np.cos(2 * np.pi * places)).astype(np.float32)
-
-
 # --- Speech detectors ----------------------------------------------------------------------------
 # Three ways to estimate how much of a block is speech, none of which recognizes words:
 #
@@ -242,14 +237,17 @@ def find_detector(name: str | None = None) -> SpeechDetector:
 
     Without a name, it is Silero if its file and onnxruntime are installed, and otherwise the cues.
     """
-    if name is None:
-        silero_file = find_silero_file()
-        return CueDetector() if silero_file is None else Silero(silero_file)
-    if name == "cues":
+    if silero := _find_silero(name):
+        return silero
+    if name in (None, CueDetector.name):
         return CueDetector()
-    if Path(name).suffix == ".onnx":
-        return Silero(Path(name))
     raise UsageError(f'unknown speech detector "{name}" — use cues, or an .onnx file')
+
+
+def _find_silero(name: str | None) -> Silero | None:
+    """Return Silero if its file is named or, without a name, if it is installed."""
+    path = find_silero_file() if name is None else Path(name)
+    return Silero(path) if path is not None and path.suffix == ".onnx" else None
 
 
 def find_silero_file() -> Path | None:
@@ -467,18 +465,13 @@ def find_frame_detector(name: str | None = None) -> FrameDetector:
 
     Without a name, it is Silero if its file and onnxruntime are installed, and otherwise WebRTC.
     """
-    if name is None:
-        silero_file = find_silero_file()
-        if silero_file is not None:
-            return Silero(silero_file)
-        if find_spec("pocketsphinx") is None:
-            libraries = "pocketsphinx (extra speech), or silero-vad and onnxruntime (extra silero)"
-            raise MissingExtra(libraries, "speech", "finding speech segments")
+    if silero := _find_silero(name):
+        return silero
+    if name is None and find_spec("pocketsphinx") is None:
+        libraries = "pocketsphinx (extra speech), or silero-vad and onnxruntime (extra silero)"
+        raise MissingExtra(libraries, "speech", "finding speech segments")
+    if name in (None, WebRtcDetector.name):
         return WebRtcDetector()
-    if name == WebRtcDetector.name:
-        return WebRtcDetector()
-    if Path(name).suffix == ".onnx":
-        return Silero(Path(name))
     raise UsageError(f'unknown detector of speech segments "{name}" — use webrtc, or an .onnx file')
 
 
@@ -592,16 +585,9 @@ def _pad_spans(
 ) -> Iterator[SpeechSegment]:
     """Yield segments with time before and after them; short pauses are divided between two."""
     for number, (start, end) in enumerate(spans):
-        before = min(padding, start)
-        after = min(padding, count - end)
-        if number:
-            before = _share_pause(start - spans[number - 1][1], padding)
-        if number + 1 < len(spans):
-            after = _share_pause(spans[number + 1][0] - end, padding)
+        before = (start - spans[number - 1][1]) // 2 if number else start
+        after = (spans[number + 1][0] - end) // 2 if number + 1 < len(spans) else count - end
+        before, after = min(padding, before), min(padding, after)
         yield SpeechSegment(
             round((start - before) / SEGMENT_RATE, 3), round((end + after) / SEGMENT_RATE, 3)
         )
-
-
-def _share_pause(pause: int, padding: int) -> int:
-    return min(padding, pause // 2)

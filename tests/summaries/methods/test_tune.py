@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from itertools import product
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,8 @@ from earwitness.summaries.methods.compaction import ScoreWeights, SpokenUtteranc
 from earwitness.summaries.methods.search import search_summaries
 from earwitness.summaries.methods.tune import (
     WEIGHT_GRID,
-    PackedTrigrams,
     ReferencedSpeech,
+    RememberedTrigrams,
     estimate_mean,
     fit_weights,
     format_tuning,
@@ -53,17 +53,12 @@ def refer_to_summaries(speech: ReferencedSpeech, weights: ScoreWeights) -> Refer
 # --- Scores and measured summaries ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 7])
-def test_packed_trigrams_are_those_of_the_model(size: int) -> None:
-    model = LetterTrigrams(np.arange(size + 2) % 5, [])
-    packed = PackedTrigrams.fetch(model, size)
-    triples = [
-        (before, last, following)
-        for before, last, following in product(range(size + 2), repeat=3)
-        if last < following and (before < last or before == last == 0)
-    ]
-    places = np.array(triples, np.int64).T
-    np.testing.assert_array_equal(packed(*places), model(*places))
+def test_remembered_trigrams_are_those_of_the_places() -> None:
+    model = LetterTrigrams(np.arange(9) % 5, [])
+    remembered = RememberedTrigrams(model)
+    triples = np.array(list(combinations(range(9), 3)), np.int64).T
+    for places in (triples, triples, triples[:, 1:], triples):
+        np.testing.assert_array_equal(remembered(*places), model(*places))
 
 
 def test_trigrams_are_fetched_once_for_all_weights() -> None:
@@ -79,7 +74,7 @@ def test_trigrams_are_fetched_once_for_all_weights() -> None:
 
     speech = score_references(utterances, cases, WatchedModels())
     speech.measure_weights([ScoreWeights(1, number, 0, 0) for number in WEIGHT_GRID])
-    assert [len(one.calls) for one in fetched] == [2, 2, 2]  # triples, and first words
+    assert [len(one.calls) for one in fetched] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("heard", [False, True])

@@ -17,7 +17,7 @@ from earwitness.io.records import RecordType
 from earwitness.io.schema import Fault
 from earwitness.io.source import RecordSource
 from earwitness.recordings.recording import SOUND_ENDINGS
-from earwitness.speech.recognize import MIN_PAUSE_SECONDS
+from earwitness.speech.recognize import split_at_pauses
 from earwitness.summaries.methods.compaction import SpokenUtterance, SummarizedSpeech
 from earwitness.summaries.reader import (
     SPOKEN_FIELDS,
@@ -181,7 +181,7 @@ def transcript_speech(
     ]
     if cues:
         segments = list(_join_cues([word for segment in segments for word in segment.words]))
-    parts = [part for segment in segments for part in _split_at_pauses(segment)]
+    parts = [part for segment in segments for part in _split_unended(segment)]
     utterances = [_utterance(GivenWords.of(part)) for part in parts]
     named = _name_utterances((one for one in utterances if one.words), transcript.recording)
     return SpeechInput(transcript.recording, named, notes=notes)
@@ -195,18 +195,10 @@ def _join_cues(words: Sequence[TimedWord]) -> Iterator[TimedSegment]:
         yield TimedSegment(text, own[0].start, own[-1].end, own)
 
 
-def _split_at_pauses(segment: TimedSegment) -> Iterator[tuple[TimedWord, ...]]:
+def _split_unended(segment: TimedSegment) -> Iterator[Sequence[TimedWord]]:
     """Yield the words of a segment; without an end mark, they are separated at pauses."""
-    words = segment.words
-    if not words or is_ended(words[-1].word):
-        yield words
-        return
-    first = 0
-    for place in range(1, len(words)):
-        if words[place].start - words[place - 1].end >= MIN_PAUSE_SECONDS:
-            yield words[first:place]
-            first = place
-    yield words[first:]
+    is_whole = not segment.words or is_ended(segment.words[-1].word)
+    yield from [segment.words] if is_whole else split_at_pauses(segment.words)
 
 
 def _interpolate(segment: TimedSegment, tokenize: str) -> tuple[TimedWord, ...]:

@@ -121,43 +121,20 @@ def count_people_words(case: Case) -> int:
     return max(1, round(kept / len(case.references)))
 
 
-@dataclass(frozen=True)
-class PackedTrigrams:
-    """Trigram scores of an utterance, fetched once: by triples of places in ascending order.
+class RememberedTrigrams:
+    """Trigram scores of an utterance; an exact search requests the same ones with all weights."""
 
-    ``firsts`` has the scores of the first word, by its place.
-    """
-
-    triples: Floats
-    firsts: Floats
-
-    @classmethod
-    def fetch(cls, scores: TrigramScores, size: int) -> PackedTrigrams:
-        """Return all scores of an utterance with a number of words."""
-        before, last, following = list[Ints](), list[Ints](), list[Ints]()
-        for place in range(2, size + 2):
-            rows, columns = np.tril_indices(place - 1)
-            before.append(columns)
-            last.append(rows + 1)
-            following.append(np.full(len(rows), place))
-        places, start = np.arange(size + 2), np.zeros(size + 2, np.int64)
-        triples = np.zeros(0)
-        if before:
-            triples = scores(*map(np.concatenate, (before, last, following)))
-        firsts = np.asarray(scores(start[1:], start[1:], places[1:]), np.float64)
-        return cls(np.asarray(triples, np.float64), np.append(np.nan, firsts))
+    def __init__(self, scores: TrigramScores) -> None:
+        self._scores = scores
+        self._places = tuple[Ints, ...]()
+        self._found = np.zeros(0)
 
     def __call__(self, before: Ints, last: Ints, following: Ints) -> Floats:
         """Return scores by places."""
-        is_first = last == 0
-        pairs = last * (last - 1) // 2 + before
-        index = following * (following - 1) * (following - 2) // 6 + pairs
-        if not is_first.any():
-            return self.triples[index]
-        found = np.empty(index.shape)
-        found[is_first] = self.firsts[following[is_first]]
-        found[~is_first] = self.triples[index[~is_first]]
-        return found
+        places = (before, last, following)
+        if not self._places or not all(map(np.array_equal, places, self._places)):
+            self._places, self._found = places, self._scores(*places)
+        return self._found
 
 
 @dataclass
@@ -298,7 +275,7 @@ def score_references(
     tables = [
         table
         if table.linguistic is None or table.size > BEAM_WORDS  # too many trigrams to keep
-        else replace(table, linguistic=PackedTrigrams.fetch(table.linguistic, table.size))
+        else replace(table, linguistic=RememberedTrigrams(table.linguistic))
         for table in models.score(utterances, EVERY_SCORE, separate=True)
     ]
     return ReferencedSpeech(
