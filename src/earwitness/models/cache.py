@@ -55,17 +55,14 @@ class Cache:
     def digest(self, path: Path) -> str:
         """Return the hash of a file, cached until its size or modification time changes."""
         resolved = path.resolve()
+        digest_path = self.folder / "digests" / f"{hash_text(str(resolved))}.sealed"
         try:
             file_status = resolved.stat()
-        except OSError as error:
-            raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
-        digest_path = self.folder / "digests" / f"{hash_text(str(resolved))}.sealed"
-        stamp = [file_status.st_size, file_status.st_mtime_ns]
-        stored = open_sealed(digest_path)
-        if stored is not None and stored.facts.get("stamp") == stamp:
-            mark_used(digest_path)
-            return str(stored.facts["sha256"])
-        try:
+            stamp = [file_status.st_size, file_status.st_mtime_ns]
+            stored = open_sealed(digest_path)
+            if stored is not None and stored.facts.get("stamp") == stamp:
+                mark_used(digest_path)
+                return str(stored.facts["sha256"])
             digest = hash_file(resolved)
         except OSError as error:
             raise UsageError(f"{path}: cannot be read: {error.strerror}") from error

@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import finalize
 
 import numpy as np
@@ -36,73 +36,40 @@ class EncodedText(NamedTuple):
     vectors: Floats
     weights: Floats
 
-    @property
-    def size(self) -> int:
-        """Size in bytes."""
-        return self.vectors.nbytes + self.weights.nbytes
-
 
 class EncodedTextStore:
-    """All encoded texts."""
-
-    def __init__(self) -> None:
-        self.bytes_in_memory = 0
-        self._memory: dict[str, EncodedText] = {}
-        self._spool = VectorSpool()
-
-    def __contains__(self, text: str) -> bool:
-        return text in self._memory or text in self._spool
-
-    def __getitem__(self, text: str) -> EncodedText:
-        encoded = self._memory.get(text)
-        return self._spool[text] if encoded is None else encoded
-
-    def add(self, text: str, encoded: EncodedText) -> None:
-        """Store a new text."""
-        if self.bytes_in_memory + encoded.size > VECTOR_BYTES_IN_MEMORY:
-            self._spool.add(text, encoded)
-        else:
-            self.bytes_in_memory += encoded.size
-            self._memory[text] = encoded
-
-
-class VectorSpool:
-    """Vectors in an append-only file; hash and position of each text are in memory.
+    """Encoded texts; hash and position of each text are in memory.
 
     A record has the number of tokens, the number of dimensions, the weights and the vectors. A
-    forked process starts a file of its own, to avoid conflicting writes.
+    forked process whose texts are in a file starts a new one, to avoid conflicting writes.
     """
 
     def __init__(self) -> None:
         self._start_file()
 
     def _start_file(self) -> None:
-        self._file: IO[bytes] | None = None
+        self._file = tempfile.SpooledTemporaryFile(VECTOR_BYTES_IN_MEMORY)  # noqa: SIM115
+        finalize(self, self._file.close)
         self._places: dict[bytes, int] = {}
         self._end = 0
         self._process = os.getpid()
 
     def __contains__(self, text: str) -> bool:
-        if self._process != os.getpid():
+        if self._process != os.getpid() and self._end > VECTOR_BYTES_IN_MEMORY:
             self._start_file()
         return _hash_text(text) in self._places
 
     def __getitem__(self, text: str) -> EncodedText:
-        place = self._places[_hash_text(text)]
-        assert self._file is not None
-        self._file.seek(place)
+        self._file.seek(self._places[_hash_text(text)])
         rows, width = np.frombuffer(self._file.read(16), np.int64).tolist()
         numbers = np.frombuffer(self._file.read(4 * rows * (width + 1)), np.float32)
         return EncodedText(numbers[rows:].reshape(rows, width), numbers[:rows])
 
     def add(self, text: str, encoded: EncodedText) -> None:
-        """Append a text."""
+        """Store a new text."""
         shape = np.array(encoded.vectors.shape, np.int64)
         record = b"".join(part.tobytes() for part in (shape, encoded.weights, encoded.vectors))
         try:
-            if self._file is None:
-                self._file = tempfile.TemporaryFile()  # noqa: SIM115
-                finalize(self, self._file.close)
             self._file.seek(self._end)
             self._file.write(record)
             self._file.flush()

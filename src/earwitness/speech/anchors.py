@@ -11,6 +11,7 @@ anchors, also in a text that repeats itself.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from itertools import pairwise
 
@@ -122,16 +123,9 @@ def _find_unique_runs(
 def _index_unique(
     symbols: Sequence[Hashable], low: int, high: int, size: int
 ) -> dict[tuple[Hashable, ...], int]:
-    places: dict[tuple[Hashable, ...], int] = {}
-    repeated = set()
-    for place in range(low, high - size + 1):
-        run = tuple(symbols[place : place + size])
-        if run in places:
-            repeated.add(run)
-        places[run] = place
-    for run in repeated:
-        del places[run]
-    return places
+    runs = [tuple(symbols[place : place + size]) for place in range(low, high - size + 1)]
+    counts = Counter(runs)
+    return {run: place for place, run in enumerate(runs, low) if counts[run] == 1}
 
 
 def _longest_chain(runs: Sequence[Anchor]) -> list[Anchor]:

@@ -85,9 +85,8 @@ class Bleu(SummaryMetric):
 
     def statistics(self, case: Case) -> Sequence[float]:
         """Return matches and n-grams of every order, both lengths, BLEU, and 1."""
-        counts = string_counts(case.output.words, [one.words for one in case.references])
-        row = np.array(counts, np.float64)
-        return [*counts, float(self._bleu(row)), 1]
+        (counts,) = self._subset_counts(case, np.ones((1, len(case.references)), np.bool_))
+        return [*counts.tolist(), float(self._bleu(counts)), 1]
 
     def measure_subsets(
         self, cases: Sequence[Case], subsets: Bools, names: Collection[str] = ()
@@ -100,8 +99,9 @@ class Bleu(SummaryMetric):
 
     @staticmethod
     def _subset_counts(case: Case, subsets: Bools) -> Floats:
-        """Return ``string_counts`` of an output with every subset of its references.
+        """Return matches and n-grams of every order, the length, and the closest reference length.
 
+        A row has the counts of an output with one subset of its references.
         The k-th occurrence of an n-gram in the output is matched if any reference of the subset has
         the n-gram at least k times.
         """
@@ -154,21 +154,6 @@ class Bleu(SummaryMetric):
             logs += np.log(np.where(share > 0, share, 1.0)) / NGRAM_ORDERS
         short = np.where(length < wanted, 1 - ratio(wanted, length, np.inf), 0.0)
         return np.where(nothing | (length == 0), 0.0, np.exp(logs + np.maximum(short, -700)))
-
-
-def string_counts(output: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
-    """Return matches and n-grams of every order, the length, and the closest reference length."""
-    matches, numbers = list[float](), list[float]()
-    for n in range(1, NGRAM_ORDERS + 1):
-        by_reference = [_counts(tuple(reference), n) for reference in references]
-        output_strings = _counts(tuple(output), n)
-        matches.append(
-            sum(min(k, max(one[s] for one in by_reference)) for s, k in output_strings.items())
-        )
-        numbers.append(max(len(output) - n + 1, 0))
-    length = len(output)
-    wanted = min(_closeness(one, length) for one in references)[1]
-    return [*matches, *numbers, length, wanted]
 
 
 def _closeness(reference: Sequence[str], length: int) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -57,9 +57,10 @@ def rouge_l(output: str, reference: str, words: str = "latin") -> Overlap:
 
 def count_common_subsequence(output: str, reference: str, words: str = "latin") -> OverlapCounts:
     """Return the length of the longest common subsequence, and the words of either text."""
-    output_words, reference_words = WORD_SPLITTERS[words](output), WORD_SPLITTERS[words](reference)
-    common = _load_lcs()(output_words, reference_words) if output_words and reference_words else 0
-    return OverlapCounts(common, len(output_words), len(reference_words))
+    from rapidfuzz.distance import LCSseq
+
+    mine, theirs = WORD_SPLITTERS[words](output), WORD_SPLITTERS[words](reference)
+    return OverlapCounts(LCSseq.similarity(mine, theirs), len(mine), len(theirs))
 
 
 @cache
@@ -71,12 +72,10 @@ def _compile_unicode_word() -> Any:
 
 def count_common_ngrams(output: str, reference: str, n: int, words: str = "latin") -> OverlapCounts:
     """Return the number of common n-grams, and the n-grams of either text."""
-    output_counts, reference_counts = (
+    mine, theirs = (
         Counter(word_ngrams(WORD_SPLITTERS[words](text), n)) for text in (output, reference)
     )
-    return OverlapCounts(
-        (output_counts & reference_counts).total(), output_counts.total(), reference_counts.total()
-    )
+    return OverlapCounts((mine & theirs).total(), mine.total(), theirs.total())
 
 
 @lru_cache(maxsize=65536)
@@ -104,20 +103,9 @@ WORD_SPLITTERS: dict[str, Callable[[str], tuple[str, ...]]] = {
 }
 
 
-def _stem(word: str) -> str:
-    return word if len(word) < MIN_STEMMED_LETTERS else _cached_stem(word)
-
-
 @lru_cache(maxsize=65536)
-def _cached_stem(word: str) -> str:
-    return str(_load_stemmer()(word))
-
-
-@cache
-def _load_lcs() -> Callable[[Sequence[str], Sequence[str]], int]:
-    from rapidfuzz.distance import LCSseq
-
-    return LCSseq.similarity
+def _stem(word: str) -> str:
+    return word if len(word) < MIN_STEMMED_LETTERS else str(_load_stemmer()(word))
 
 
 @cache

@@ -149,12 +149,7 @@ SPOKEN_TEXT = "the city council has decided to Close the old zorblax bridge, bec
 SENTENCE = SPOKEN_TEXT.split()
 
 
-@pytest.mark.parametrize("limit", [256, 2])
-def test_pocketsphinx_scores_equal_direct_queries(
-    limit: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With the table of computed scores, and without it as for very long utterances."""
-    monkeypatch.setattr(language_models, "MAX_TABLE_TYPES", limit)
+def test_pocketsphinx_scores_equal_direct_queries() -> None:
     library = import_module("pocketsphinx")
     direct = library.NGramModel.readfile(str(find_model_folder() / LANGUAGE_MODEL_FILE))
     texts = [SENTENCE_START, *(word.lower().strip(",") for word in SENTENCE), SENTENCE_END]
@@ -178,9 +173,7 @@ def test_pocketsphinx_queries_each_triple_of_words_once() -> None:
     assert all(map(model.knows, words))
     asked, prob = [], model._prob
     model._prob = lambda triple: asked.append(triple) or prob(triple)  # type: ignore[func-returns-value]
-    score = model.score_places(words)
-    for _ in range(2):
-        score(*all_places(4))
+    model.score_places(words)(*all_places(4))
     assert len(asked) == len({*asked}) > 10
 
 

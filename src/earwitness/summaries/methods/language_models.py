@@ -125,7 +125,6 @@ class _PlaceTypes:
 
 
 POCKETSPHINX_UNKNOWN = -(1 << 28)  # logarithms of unknown words are below it
-MAX_TABLE_TYPES = 256  # different words of an utterance whose scores are kept in a table (64 MiB)
 
 
 class PocketsphinxModel:
@@ -166,35 +165,17 @@ def _load_pocketsphinx() -> Any:
 
 
 class _PocketsphinxScores:
-    """Scores of the places of an utterance, of which only those that are asked are computed."""
+    """Scores of the places of an utterance, computed once for equal words."""
 
     def __init__(self, types: _PlaceTypes, prob: Callable[[Sequence[str]], int]) -> None:
         self._types, self._prob = types, prob
-        # 0 is a score that was not computed yet; memory is used where something is written
-        self._table = np.zeros(len(types.keys) ** 3 if self._has_table else 0, np.int32)
-
-    @property
-    def _has_table(self) -> bool:
-        return len(self._types.keys) <= MAX_TABLE_TYPES
 
     def __call__(self, before: Ints, last: Ints, following: Ints) -> Floats:
         befores, lasts, words = self._types.look_up(before, last, following)
         size = len(self._types.keys)
-        codes = (befores * size + lasts) * size + words
-        if self._has_table:
-            values = self._table[codes]
-            missing = np.unique(codes[values == 0])
-            if len(missing):
-                self._table[missing] = self._query(missing)
-                values = self._table[codes]
-        else:
-            different, inverse = np.unique(codes, return_inverse=True)
-            values = self._query(different)[inverse].reshape(codes.shape)
+        different, inverse = np.unique((befores * size + lasts) * size + words, return_inverse=True)
+        values = self._query(different)[inverse].reshape(words.shape)
         return np.where(words == 0, UNKNOWN_WORD_SCORE, values * log(LOG_BASE))
-
-    def forget(self) -> None:
-        """Free the memory of scores that were computed."""
-        self._table = np.zeros(self._table.size, np.int32)
 
     def _query(self, codes: Ints) -> Ints:
         """Return the scores of different triples of words in the log base of pocketsphinx."""

@@ -187,9 +187,6 @@ def compact(
         limit = size if by_speech else count
         beam = max(size, 1) if settings.beam == 0 else settings.beam
         searches.append(search_summaries(table, settings.weights, limit, beam))
-        forget = getattr(table.linguistic, "forget", None)
-        if forget is not None:
-            forget()  # many utterances would fill the memory with scores
         progress(number, len(sizes), number)
     if by_speech:
         wanted = allocate_words(searches, count_kept(sum(sizes), settings.ratio))
