@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
@@ -463,8 +462,8 @@ def draw_patches(day: FrameBlocks, rng: Generator) -> Floats:
     """Return randomly drawn complete patches in order, one row each."""
     no_places = np.zeros((0, 2), np.intp)
     portion_places = (
-        np.add(np.argwhere(is_whole), (first_block, 0))
-        for first_block, is_whole in _iterate_whole_patches(day)
+        np.add(np.argwhere(find_whole_patches(portion)), (number * BLOCKS_PER_PORTION, 0))
+        for number, portion in enumerate(day.portions())
     )
     places = np.concatenate([no_places, *portion_places])
     if len(places) > TRAINING_PATCHES:
@@ -477,11 +476,6 @@ def draw_patches(day: FrameBlocks, rng: Generator) -> Floats:
         drawn[in_portion, 0] = halves[blocks, patches]
         drawn[in_portion, 1] = halves[blocks, patches + 1]
     return drawn.reshape(len(places), PATCH_FRAMES * MEL_BANDS)
-
-
-def _iterate_whole_patches(day: FrameBlocks) -> Iterator[tuple[int, NDArray[np.bool_]]]:
-    for number, portion in enumerate(day.portions()):
-        yield number * BLOCKS_PER_PORTION, find_whole_patches(portion)
 
 
 def find_whole_patches(portion: Bytes) -> NDArray[np.bool_]:

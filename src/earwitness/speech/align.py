@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from earwitness.audio.decode import facts_of
 from earwitness.audio.read import Break, stream_mono
 from earwitness.core import Map, Progress, no_progress
 from earwitness.engines.local import in_process
@@ -48,7 +49,6 @@ from earwitness.speech.recognize import (
     decode_utterance,
     make_decoder,
     open_journal,
-    read_duration,
     recognize_windows,
     refuse_language,
     warn_of_damage,
@@ -135,7 +135,7 @@ def align(
     for sentence in sentences:
         timed = tuple(TimedWord(path.stem, word, *next(times)) for word in sentence)
         segments.append(TimedSegment(" ".join(sentence), timed[0].start, timed[-1].end, timed))
-    return TimedTranscript(tuple(segments), path.stem, round(read_duration(path), 3), language)
+    return TimedTranscript(tuple(segments), path.stem, round(facts_of(path).seconds, 3), language)
 
 
 def align_words(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -116,25 +116,9 @@ def spoken_words(token: str) -> list[str]:
     """
     words: list[str] = []
     for match in TOKEN_PART.finditer(_plain_letters(token)):
-        groups = {name: text for name, text in match.groupdict().items() if text is not None}
-        if "clock" in groups:
-            hours, minutes = groups["clock"].split(":")
-            words += cardinal(int(hours))
-            words += ["o'clock"] if minutes == "00" else _minutes(minutes)
-        elif "currency" in groups:
-            words += [*_decimal(groups["amount"]), CURRENCY_WORDS[groups["currency"]]]
-        elif "ordinal" in groups:
-            words += ordinal(int(groups["ordinal"].replace(",", "")))
-        elif "plural" in groups:
-            words += _plural(groups["plural"])
-        elif "number" in groups:
-            words += _decimal(groups["number"])
-        elif "initials" in groups:
-            words += groups["initials"].replace(".", " ").split()
-        elif "word" in groups:
-            words += _known_parts(groups["word"])
-        else:
-            words.append(SYMBOL_WORDS[groups["symbol"]])
+        kind = match.lastgroup or ""
+        words += PART_READERS[kind](match[kind])
+        words += [CURRENCY_WORDS[match["currency"]]] if match["currency"] else []
     return words
 
 
@@ -213,6 +197,23 @@ def _minutes(digits: str) -> list[str]:
     """Return two digits as in a time or a year, such as "oh five"."""
     value = int(digits)
     return ["oh", UNITS[value]] if value < 10 else cardinal(value)
+
+
+def _clock(time: str) -> list[str]:
+    hours, minutes = time.split(":")
+    return cardinal(int(hours)) + (["o'clock"] if minutes == "00" else _minutes(minutes))
+
+
+PART_READERS: Mapping[str, Callable[[str], list[str]]] = {
+    "clock": _clock,
+    "amount": _decimal,
+    "ordinal": lambda text: ordinal(int(text.replace(",", ""))),
+    "plural": _plural,
+    "number": _decimal,
+    "initials": lambda text: text.replace(".", " ").split(),
+    "word": _known_parts,
+    "symbol": lambda text: [SYMBOL_WORDS[text]],
+}
 
 
 # --- Phones of a word ----------------------------------------------------------------------------

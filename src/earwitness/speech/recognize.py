@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.audio.decode import facts_of
 from earwitness.audio.read import Break, ignore_break, stream_mono
 from earwitness.audio.signal import to_int16
 from earwitness.core import Map, Progress, no_progress
@@ -527,15 +528,18 @@ def recognize_windows(
     work = _WindowWork(recognizer, frozenset(journal.results), speech)
     results: list[WindowResult] = []
     is_heard = False
-    total = read_duration(path)
+    total = facts_of(path).seconds
     for first, count, silent, recognition in map_(work, iterate_windows(path, broken)):
-        key = _window_key(first, count)
+        key, start, end = (
+            _window_key(first, count),
+            first / SPEECH_RATE,
+            (first + count) / SPEECH_RATE,
+        )
         if recognition is None:
             recognition = WindowHypothesis(*journal.results[key])
-        elif is_accepted(speech, first / SPEECH_RATE, (first + count) / SPEECH_RATE):
+        elif is_accepted(speech, start, end):
             journal.add(key, recognition)
         is_heard = is_heard or not silent
-        start, end = first / SPEECH_RATE, (first + count) / SPEECH_RATE
         words = tuple(
             HeardWord(word, round(start + begin, 3), round(start + stop, 3), confidence)
             for word, begin, stop, confidence in recognition.words
@@ -567,13 +571,6 @@ def warn_of_damage(breaks: Sequence[Break]) -> None:
         warnings.warn(text, EarwitnessWarning, stacklevel=3)
 
 
-def read_duration(path: Path) -> float:
-    """Return the duration of an audio file in seconds."""
-    from earwitness.audio.decode import facts_of
-
-    return facts_of(path).seconds
-
-
 class _WindowReport(NamedTuple):
     """The place and size of a window in samples, and its words; None if finished before."""
 
@@ -592,18 +589,14 @@ class _WindowWork:
     speech: Sequence[SpeechSegment] | None = None
 
     def __call__(self, window: AudioWindow) -> _WindowReport:
-        silent = is_silent(window.samples)
-        return _WindowReport(
-            window.first, len(window.samples), silent, self._recognize(window, silent)
-        )
-
-    def _recognize(self, window: AudioWindow, silent: bool) -> WindowHypothesis | None:
-        if _window_key(window.first, len(window.samples)) in self.finished:
-            return None
-        is_speech = is_accepted(self.speech, window.start, window.start + window.seconds)
-        if not is_speech or silent:
-            return WindowHypothesis()
-        return self.recognizer.recognize(window.samples)
+        first, size = window.first, len(window.samples)
+        silent, hypothesis = is_silent(window.samples), None
+        if _window_key(first, size) not in self.finished:
+            hypothesis = WindowHypothesis()
+            end = window.start + window.seconds
+            if not silent and is_accepted(self.speech, window.start, end):
+                hypothesis = self.recognizer.recognize(window.samples)
+        return _WindowReport(first, size, silent, hypothesis)
 
 
 def is_accepted(speech: Sequence[SpeechSegment] | None, start: float, end: float) -> bool:

@@ -98,9 +98,9 @@ class SummaryPairs(PairMetric):
     needs: ClassVar[str] = "positions"  # or "text": what summaries must have
     width: ClassVar[int]
 
-    @abstractmethod
     def pair(self, case: Case) -> Sequence[float]:
-        """A row of ``width`` statistics."""
+        """A row of ``width`` statistics; metrics define this or ``measure_pairs``."""
+        return [float(number) for number in self.measure_pairs(CaseList([case]))[0]]
 
     def columns(self, cases: Sequence[Case]) -> CaseList:
         return CaseList.of(cases)

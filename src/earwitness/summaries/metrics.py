@@ -216,16 +216,17 @@ class SummarizationAccuracy(SummaryItems):
         inside = self.boundary == "include"
         arcs = network.arcs(target.path, boundary=inside)
         shares = [network.counts[arc] / network.people for arc in arcs]
-        paths = PathStatistics(
-            edits=np.array(target.edits),
-            words=np.array(len(target.path)),
-            weights=np.array(weight(network, target.path, boundary=inside)),
-            ceilings=np.array(cached_ceiling(network, boundary=inside)),
-            log_shares=np.array(sum(log(share) for share in shares if share)),
-            arcs=np.array(len(shares)),
-            empty_arcs=np.array(sum(not share for share in shares)),
-            certain=np.array(True),
+        values = (
+            target.edits,
+            len(target.path),
+            weight(network, target.path, boundary=inside),
+            cached_ceiling(network, boundary=inside),
+            sum(log(share) for share in shares if share),
+            len(shares),
+            sum(not share for share in shares),
+            True,
         )
+        paths = PathStatistics(*map(np.array, values))
         return paths.rows(np.array(bool(case.output.words)))
 
     def score(self, statistics: Floats) -> Floats:
@@ -380,9 +381,6 @@ class KeptWords(SummaryPairs):
             columns = (shared, mine, theirs, *rates, said, np.ones(len(case)))
             rows[place] = np.stack(columns, axis=1)
         return rows
-
-    def pair(self, case: Case) -> Sequence[float]:
-        return [float(number) for number in self.measure_pairs(CaseList([case]))[0]]
 
     def same(self, pairs: CaseList) -> Bools:
         return np.array([case.output == one for case in pairs for one in case.references], np.bool_)

@@ -270,22 +270,22 @@ class SummaryBertScore(EncodedMetric, SummaryPairs):
 
     name = "bertscore"
     title = "BERTScore"
-    values = (
-        Value("bertscore_precision", "high", -1, 1, "similarity of the output's tokens; mean"),
-        Value("bertscore_recall", "high", -1, 1, "similarity of the reference's tokens; mean"),
-        Value("bertscore_f1", "high", -1, 1, "F1 of precision and recall; mean"),
-        Value("bertscore_precision_micro", "high", -1, 1, "precision over all output tokens"),
-        Value("bertscore_recall_micro", "high", -1, 1, "recall over all reference tokens"),
-        Value("bertscore_f1_micro", "high", -1, 1, "F1 of the two micro values"),
+    values = tuple(
+        Value(f"bertscore_{name}", "high", -1, 1, about)
+        for name, about in {
+            "precision": "similarity of the output's tokens; mean",
+            "recall": "similarity of the reference's tokens; mean",
+            "f1": "F1 of precision and recall; mean",
+            "precision_micro": "precision over all output tokens",
+            "recall_micro": "recall over all reference tokens",
+            "f1_micro": "F1 of the two micro values",
+        }.items()
     )
     headline = "bertscore_f1"
     needs = "text"
     width = 8
     empty_cells = list_empty_cells("0; bertscore_precision_micro counts no token")
     references = ("Zhang et al. (2020), BERTScore: Evaluating Text Generation with BERT",)
-
-    def pair(self, case: Case) -> Sequence[float]:
-        return [float(number) for number in self.measure_pairs(CaseList([case]))[0]]
 
     def measure_pairs(self, pairs: CaseList) -> Floats:
         """Return precision, recall, F1, their sums, and 1; every text is encoded once."""

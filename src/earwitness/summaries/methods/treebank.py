@@ -32,9 +32,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -186,10 +186,6 @@ class _Row(NamedTuple):
     columns: list[str]
 
 
-class _Report(Protocol):
-    def __call__(self, row: _Row, message: str, remedy: str, field: str = "", /) -> None: ...
-
-
 def read_conllu(path: StrPath | RecordSource) -> list[DependencyTree]:
     """Read the trees of a CoNLL-U file.
 
@@ -294,7 +290,7 @@ def _read_tree(rows: list[_Row], source: str, faults: list[Problem]) -> Dependen
     return _merge_ranges(tree, ranges)
 
 
-def _read_head(row: _Row, size: int, report: _Report) -> int:
+def _read_head(row: _Row, size: int, report: Callable[[_Row, str, str, str], None]) -> int:
     text = row.columns[6]
     remedy = "write the ID of the head, or 0 for the root"
     if text == "_":

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from math import isfinite
 from pathlib import Path
@@ -589,6 +589,6 @@ def read_weights(path: StrPath) -> ScoreWeights:
             raise UsageError(
                 f"{place}: the weight of {name} must be a number of at least 0, got {value!r}"
             )
-    if missing := [one.name for one in fields(ScoreWeights) if one.name not in weights]:
+    if missing := [name for name in SCORE_NAMES if name not in weights]:
         raise UsageError(f'{place}: the weight of "{missing[0]}" is missing — {remedy}')
     return ScoreWeights(**{name: float(value) for name, value in weights.items()})
