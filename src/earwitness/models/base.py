@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -127,7 +128,4 @@ class FrameBlocks:
             for portion in self.portions()
             for count in (portion[:, :, 0] != ABSENT_BYTE).sum(axis=1)
         ]
-        places = tuple(
-            place for place, is_kept in zip(self.places, has_frames, strict=True) if is_kept
-        )
-        return FrameBlocks(places, self.rows, self.files, self.on_portion)
+        return replace(self, places=tuple(compress(self.places, has_frames)))

@@ -408,14 +408,11 @@ def _load_blocks(stored: SealedFile, recording: Recording) -> tuple[RecordingBlo
     blocks = RecordingBlocks(starts, facts["seconds"], vectors, classes, names, facts["signature"])
     stretches = msgspec.convert(facts["stretches"], tuple[Stretch, ...])
     damages = msgspec.convert(facts["damages"], tuple[Damage, ...])
-    real = Recording(
-        recording.name,
-        stretches,
-        facts["lasts"],
-        recording.rate,
-        recording.channels,
-        recording.began,
-        damages,
-        tuple(facts["notes"]),
+    real = replace(
+        recording,
+        stretches=stretches,
+        seconds=facts["lasts"],
+        damages=damages,
+        notes=tuple(facts["notes"]),
     )
     return blocks, real

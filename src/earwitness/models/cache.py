@@ -243,7 +243,7 @@ class CacheHold:
 
     def __init__(self, cache: Cache) -> None:
         self._cache, self._file = cache, -1
-        self._close: Callable[[], object] = _do_nothing
+        self._close: Callable[[], object] = lambda: None
 
     def add(self, entry: Path) -> None:
         """Keep an entry, which need not exist yet."""
@@ -316,10 +316,6 @@ class _CacheEntry(NamedTuple):
 
 def _is_small(entry: Path) -> bool:
     return entry.parent.name in SMALL_FOLDERS
-
-
-def _do_nothing() -> None:
-    pass
 
 
 @contextmanager

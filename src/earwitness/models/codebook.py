@@ -439,7 +439,8 @@ def learn_codes(day: FrameBlocks, codes: int, rng: Generator) -> Codes:
     patches -= patches.mean(axis=1, keepdims=True)
     mean_patch = patches.mean(axis=0) if len(patches) else np.zeros(PATCH_FRAMES * MEL_BANDS)
     patches -= mean_patch
-    whitening = _fit_whitening(patches)
+    variances, axes = _find_main_axes(patches, WHITENED_DIMENSIONS)
+    whitening = axes / np.sqrt(variances)
     count = min(codes, -(-len(patches) // MIN_PATCHES_PER_CODE))
     directions = fit_spherical_kmeans(unit_vectors(patches @ whitening), count, rng)
     half = len(whitening) // 2
@@ -450,12 +451,6 @@ def learn_codes(day: FrameBlocks, codes: int, rng: Generator) -> Codes:
         mean_patch @ whitening,
         directions,
     )
-
-
-def _fit_whitening(centred: Doubles) -> Doubles:
-    """Return the projection of patches to principal dimensions of variance 1."""
-    variances, axes = _find_main_axes(centred, WHITENED_DIMENSIONS)
-    return np.asarray(axes / np.sqrt(variances))
 
 
 def draw_patches(day: FrameBlocks, rng: Generator) -> Floats:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -74,9 +75,15 @@ def load_model(folder: Path, kind: ModelKind) -> LoadedModel:
         raise UsageError(
             f"{folder}: is not an audio model: {type(extractor).__name__} has no sampling rate"
         )
-    _refuse_missing_weights(
-        folder, [name for name in loading_info["missing_keys"] if _is_needed_weight(name, kind)]
-    )
+    missing = [
+        name
+        for name in loading_info["missing_keys"]
+        if name.startswith(kind.weight_prefix) and not any(part in name for part in UNUSED_WEIGHTS)
+    ]
+    if missing:
+        more = f" and {len(missing) - 5} more" * (len(missing) > 5)
+        message = f"{folder}: weights are missing: {', '.join(sorted(missing)[:5])}{more}"
+        raise UsageError(f"{message} — the weights do not match config.json")
     return LoadedModel(extractor, model.eval())
 
 
@@ -96,17 +103,6 @@ def probabilities(config: Any, logits: Any, rows: int) -> Any:
     ):
         return logits.sigmoid()
     return logits.softmax(dim=-1)
-
-
-def _is_needed_weight(name: str, kind: ModelKind) -> bool:
-    return name.startswith(kind.weight_prefix) and not any(part in name for part in UNUSED_WEIGHTS)
-
-
-def _refuse_missing_weights(folder: Path, missing: list[str]) -> None:
-    if missing:
-        more = f" and {len(missing) - 5} more" * (len(missing) > 5)
-        message = f"{folder}: weights are missing: {', '.join(sorted(missing)[:5])}{more}"
-        raise UsageError(f"{message} — the weights do not match config.json")
 
 
 def _run_clap(model: Any, inputs: Any) -> tuple[Any, None]:
@@ -251,15 +247,16 @@ def _find_model_files(folder: Path) -> list[Path]:
     """Return all files of a model, or report which are missing."""
     if not folder.is_dir():
         raise UsageError(f"{folder}: folder does not exist — give a folder with an audio model")
-    weights = sorted(path for pattern in WEIGHT_PATTERNS for path in folder.glob(pattern))
-    config = [folder / CONFIG_FILE] * (folder / CONFIG_FILE).is_file()
-    extractors = [folder / name for name in EXTRACTOR_FILES if (folder / name).is_file()]
-    found_by_name = {
-        CONFIG_FILE: config,
-        EXTRACTOR_FILES[0]: extractors,
-        f"weights ({' or '.join(WEIGHT_PATTERNS)})": weights,
+    patterns = {
+        CONFIG_FILE: (CONFIG_FILE,),
+        EXTRACTOR_FILES[0]: EXTRACTOR_FILES,
+        f"weights ({' or '.join(WEIGHT_PATTERNS)})": WEIGHT_PATTERNS,
     }
-    missing = [name for name, paths in found_by_name.items() if not paths]
+    found = {
+        name: sorted(path for pattern in own for path in folder.glob(pattern))
+        for name, own in patterns.items()
+    }
+    missing = [name for name, paths in found.items() if not paths]
     if missing:
         raise UsageError(f"{folder}: is not an audio model: it has no {', no '.join(missing)}")
-    return [*config, *extractors, *weights]
+    return [*chain.from_iterable(found.values())]

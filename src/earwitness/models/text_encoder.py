@@ -143,10 +143,7 @@ class Encoder:
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
         """Yield batches of texts with the same number of tokens."""
-        tokenizer, _ = self._loaded
-        token_ids = tokenizer(
-            [text.strip() for text in texts], truncation=True, max_length=self._max_tokens
-        )["input_ids"]
+        token_ids = self._tokenize(texts)["input_ids"]
         batch: list[str] = []
         for tokens, text in sorted(
             (len(ids), text) for ids, text in zip(token_ids, texts, strict=True)
@@ -162,13 +159,7 @@ class Encoder:
         import torch
 
         tokenizer, model = self._loaded
-        batch = tokenizer(
-            [text.strip() for text in texts],
-            padding=True,
-            truncation=True,
-            max_length=self._max_tokens,
-            return_tensors="pt",
-        )
+        batch = self._tokenize(texts, padding=True, return_tensors="pt")
         with torch.inference_mode():
             hidden = model(**batch).last_hidden_state
             hidden = (hidden / hidden.norm(dim=-1, keepdim=True)).numpy()
@@ -180,11 +171,12 @@ class Encoder:
                 (~np.isin(tokens[is_token], special_tokens)).astype(np.float32),
             )
 
-    @property
-    def _max_tokens(self) -> int:
+    def _tokenize(self, texts: Sequence[str], **options: Any) -> Any:
         tokenizer, model = self._loaded
         positions = getattr(model.config, "max_position_embeddings", 512)
-        return int(min(tokenizer.model_max_length, positions))
+        size = int(min(tokenizer.model_max_length, positions))
+        plain = [text.strip() for text in texts]
+        return tokenizer(plain, truncation=True, max_length=size, **options)
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:

@@ -12,12 +12,11 @@ With pocketsphinx, long audio is aligned in three steps, so memory does not grow
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol
@@ -203,8 +202,11 @@ class PocketsphinxAligner:
             said = [word.word for word in heard]
             anchors = find_anchors(spoken, said, ANCHOR_WORDS)
             anchors = _drop_implausible(fill_gaps(spoken, said, anchors, MIN_RUN_WORDS), heard)
-            _refuse_other_audio(path, anchors, spoken)
-            times = [None if place is None else heard[place] for place in _places(anchors, spoken)]
+            if len(anchors) / len(spoken) < MIN_ANCHORED_SHARE:
+                found = f"only {len(anchors):,} of {len(spoken):,} words were recognized"
+                raise AlignmentFailure(f"{path}: {found} — is it the text of this audio?")
+            anchored = {word: heard[place] for word, place in anchors}
+            times = [anchored.get(number) for number in range(len(spoken))]
             passages = find_passages(anchors, heard, len(spoken), windows[-1].end)
             spans = self._align_passages(path, passages, spoken, recognizer, shares)
         known = [(word.start, word.end) if word else spans.get(n) for n, word in enumerate(times)]
@@ -238,14 +240,6 @@ class PocketsphinxAligner:
         for passage in short:
             spans |= passage.locate(journal.results[passage.key])
         return spans
-
-
-def _places(anchors: Sequence[Anchor], spoken: Sequence[str]) -> list[int | None]:
-    """Return, for every word of the text, its place among the recognized words."""
-    places: list[int | None] = [None] * len(spoken)
-    for word, place in anchors:
-        places[word] = place
-    return places
 
 
 class _TwoSteps:
@@ -289,13 +283,6 @@ def _split_sentences(words: Sequence[str]) -> Iterator[list[str]]:
             sentence = []
     if sentence:
         yield sentence
-
-
-def _refuse_other_audio(path: Path, anchors: Sequence[Anchor], spoken: Sequence[str]) -> None:
-    share = len(anchors) / len(spoken)
-    if share < MIN_ANCHORED_SHARE:
-        found = f"only {len(anchors):,} of {len(spoken):,} words were recognized"
-        raise AlignmentFailure(f"{path}: {found} — is it the text of this audio?")
 
 
 def _drop_implausible(anchors: Sequence[Anchor], heard: Sequence[HeardWord]) -> list[Anchor]:
@@ -455,21 +442,17 @@ def interpolate_times(
 
     Shares are proportional to the number of phones.
     """
-    known = [place for place, span in enumerate(times) if span is not None]
     filled: list[Span] = []
-    for place, span in enumerate(times):
-        if span is not None:
-            filled.append(span)
+    for _, run in groupby(range(len(times)), key=lambda place: times[place] is None):
+        places = [*run]
+        if known := [span for place in places if (span := times[place])]:
+            filled += known
             continue
-        after = bisect_left(known, place)
-        first = known[after - 1] + 1 if after else 0
-        last = known[after] if after < len(known) else len(times)
-        begin = times[first - 1][1] if first else 0.0  # type: ignore[index]
-        end = times[last][0] if last < len(times) else seconds  # type: ignore[index]
-        sizes = [len(pronounce(word)[0].split()) + 1 for word in spoken[first:last]]
-        sums = np.concatenate([[0], np.cumsum(sizes)]) / max(1, sum(sizes))
-        low, high = (begin + max(0.0, end - begin) * sums[place - first + n] for n in (0, 1))
-        filled.append((float(low), float(high)))
+        following = times[places[-1] + 1] if places[-1] + 1 < len(times) else None
+        begin, end = filled[-1][1] if filled else 0.0, following[0] if following else seconds
+        sizes = [len(pronounce(spoken[place])[0].split()) + 1 for place in places]
+        sums = np.concatenate([[0], np.cumsum(sizes)]) / sum(sizes)
+        filled += pairwise((begin + max(0.0, end - begin) * sums).tolist())
     return filled
 
 

@@ -61,19 +61,13 @@ def check_language(language: str) -> None:
     short = re.split(r"[-_]", language.lower())[0]  # en-US, eng_Latn
     if short in codes or short in aliases:
         remedy = f'use "{aliases.get(short, short)}"'
-    elif close := _suggest_languages(short, sorted(set(aliases.values())), codes):
+    elif close := get_close_matches(
+        short, sorted(set(aliases.values())), MAX_SUGGESTED_LANGUAGES
+    ) or get_close_matches(short, sorted(codes), MAX_SUGGESTED_LANGUAGES):
         remedy = f"did you mean {' or '.join(close)}?"
     else:
         remedy = "use a code of three letters, such as eng, deu or zho"
     raise UsageError(f'"{language}" is not a language of ISO 639-3 — {remedy}')
-
-
-def _suggest_languages(name: str, common: list[str], codes: frozenset[str]) -> list[str]:
-    """Return similar codes, of common languages if possible."""
-    for known in (common, sorted(codes)):
-        if close := get_close_matches(name, known, MAX_SUGGESTED_LANGUAGES):
-            return close
-    return []
 
 
 @cache

@@ -530,11 +530,8 @@ def recognize_windows(
     is_heard = False
     total = facts_of(path).seconds
     for first, count, silent, recognition in map_(work, iterate_windows(path, broken)):
-        key, start, end = (
-            _window_key(first, count),
-            first / SPEECH_RATE,
-            (first + count) / SPEECH_RATE,
-        )
+        key = _window_key(first, count)
+        start, end = first / SPEECH_RATE, (first + count) / SPEECH_RATE
         if recognition is None:
             recognition = WindowHypothesis(*journal.results[key])
         elif is_accepted(speech, start, end):

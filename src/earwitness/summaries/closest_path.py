@@ -442,7 +442,7 @@ def _least_rate(network: Network, summary: SummaryMatches) -> _PathSearch:
     """
     rate = EditRate.least(network, summary, _candidates(network, summary))
     if not summary.few:
-        guess = distances(network, summary, rate.costs, _narrow(summary), keep=False)
+        guess = distances(network, summary, rate.costs, _narrow(summary))
         rate = rate.better(guess.least) if guess.least < 0 else rate
     while True:
         search = _look(network, summary, rate.costs, rate.most)
@@ -457,7 +457,7 @@ def _candidates(network: Network, summary: SummaryMatches) -> list[tuple[int, in
     candidates = enough(network, summary)
     if not summary.by_position:
         unit = network.longest + 1
-        good = distances(network, summary, StepCosts.fewest(unit), _narrow(summary), keep=False)
+        good = distances(network, summary, StepCosts.fewest(unit), _narrow(summary))
         candidates.append(split(good.least, unit))
     return candidates
 
@@ -553,12 +553,6 @@ def alignment(
 # --- Alignments for display ----------------------------------------------------------------------
 
 
-def position_of(case: Case, place: int | None) -> int | None:
-    """Return the position of a word of an output: 0 if it was not said, None if unknown."""
-    all_positions = case.output.positions
-    return None if all_positions is None or place is None else int(all_positions[place])
-
-
 def shown_steps(
     case: Case, network: Network, target: ClosestPath, steps: Sequence[AlignmentStep]
 ) -> Alignment:
@@ -571,7 +565,8 @@ def shown_steps(
     for step in steps:
         wanted = "" if step.position is None else case.item.words[step.position - 1]
         written = "" if step.place is None else case.output.words[step.place]
-        place = position_of(case, step.place)
+        positions = case.output.positions
+        place = None if positions is None or step.place is None else positions[step.place]
         if place == 0:
             written += "?"
         elif place and step.mark == "S" and wanted == written:  # the same word elsewhere

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain
 from math import inf, log
 
 import numpy as np
@@ -34,6 +33,7 @@ from earwitness.summaries.network import (
     Network,
     cached_ceiling,
     cached_network,
+    flatten,
     weight,
 )
 from earwitness.summaries.path_distances import PathStatistics, measure_small, small_batches
@@ -364,8 +364,7 @@ class KeptWords(SummaryPairs):
         rows = np.empty((int(ends[-1]) if len(ends) else 0, self.width))
         for item in ItemCases.group(pairs):
             counts = np.array(list(map(len, item.references)))
-            case = np.repeat(np.arange(len(counts)), counts)
-            person = np.fromiter(chain.from_iterable(item.references), np.int64)
+            person, case = flatten(item.references)
             mine = item.lengths[case]
             theirs = np.array(list(map(len, item.people)))[person]
             shared = item.shared[case, person].astype(np.float64)
@@ -417,13 +416,11 @@ WORD_STRING_PAPERS = (
 
 
 def _values(longest: int) -> tuple[Value, ...]:
-    lengths = range(1, longest + 1)
-    return (
-        *(Value.share(f"p{n}", f"precision of {n}-word strings; mean") for n in lengths),
-        *(
-            Value.share(f"p{n}_micro", f"precision of {n}-word strings, over all strings")
-            for n in lengths
-        ),
+    ways = {"": "; mean", "_micro": ", over all strings"}
+    return tuple(
+        Value.share(f"p{n}{way}", f"precision of {n}-word strings{about}")
+        for way, about in ways.items()
+        for n in range(1, longest + 1)
     )
 
 

@@ -166,14 +166,10 @@ class SummaryMatches:
         places_by_label = group_values(
             (label, place) for place, label in enumerate(labels, 1) if label
         )
-        if words is None:
-            matches = {
-                node: places_by_label[node] for node in network.words if node in places_by_label
-            }
-        else:
-            matches = {
-                n: places_by_label[words[n]] for n in network.words if words[n] in places_by_label
-            }
+        said = {node: node if words is None else words[node] for node in network.words}
+        matches = {
+            node: places_by_label[label] for node, label in said.items() if label in places_by_label
+        }
         return cls(len(labels), matches, words is None or not matches)
 
     @cached_property
@@ -463,9 +459,9 @@ class ItemCases:
     def chosen(self) -> NDArray[np.float32]:
         """1 for every reference of a case: one row per case, one column per person."""
         shape = len(self.references), len(self.people)
-        rows = np.repeat(np.arange(shape[0]), list(map(len, self.references))) * shape[1]
-        cells = rows + np.array(list(chain.from_iterable(self.references)), np.int64)
-        return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float32)
+        people, rows = flatten(self.references)
+        counts = np.bincount(rows * shape[1] + people, minlength=shape[0] * shape[1])
+        return counts.reshape(shape).astype(np.float32)
 
     @cached_property
     def taken(self) -> NDArray[np.float32]:
@@ -506,21 +502,26 @@ class ItemCases:
 
     def counts(self, end: int) -> Counts:
         """Return the counts of all arcs, with this number of the end."""
-        path = [(START, *one, self.size + 1) for one in self.people]
-        nodes = self.nodes[np.array(list(chain.from_iterable(path)), np.int64)]
+        path, person = flatten([(START, *one, self.size + 1) for one in self.people])
+        nodes = self.nodes[path]
         nodes[nodes < 0] = end
-        person = np.repeat(np.arange(len(path)), list(map(len, path)))
         arcs = nodes[1:] * (end + 1) + nodes[:-1]
-        used = np.zeros(((end + 1) ** 2, len(path)), np.float32)
+        used = np.zeros(((end + 1) ** 2, len(self.people)), np.float32)
         used[arcs[nodes[1:] > 0], person[1:][nodes[1:] > 0]] = 1
         return (used @ self.chosen.T).astype(np.int16).reshape(end + 1, end + 1, -1)
+
+
+def flatten(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the numbers of all lists, and the index of the list of each."""
+    rows = np.repeat(np.arange(len(lists)), np.array([len(one) for one in lists], np.int64))
+    return np.array(list(chain.from_iterable(lists)), np.int64), rows
 
 
 def kept_words(summaries: Sequence[tuple[int, ...]], size: int) -> NDArray[np.float32]:
     """Return 1 for every position in a summary: one row per summary, columns from 0 to ``size``."""
     kept = np.zeros((len(summaries), size + 1), np.float32)
-    rows = np.repeat(np.arange(len(summaries)), list(map(len, summaries)))
-    kept[rows, np.array(list(chain.from_iterable(summaries)), np.int64)] = 1
+    positions, rows = flatten(summaries)
+    kept[rows, positions] = 1
     kept[:, 0] = 0
     return kept
 

@@ -69,7 +69,12 @@ class Band:
             stops = np.minimum(stops, self.edits - after + node_counts + 1)
             if not summary.matches:
                 starts = np.maximum(starts, np.minimum(before, summary.words) - 1)
-                stops = np.minimum(stops, _furthest(network, summary.words) + 1)
+                # as many words as possible are wrong; after a last word, all others are
+                longest = [
+                    summary.words if node in network.last_words else network.lengths[node]
+                    for node in network.words
+                ]
+                stops = np.minimum(stops, np.array(longest) + 1)
         size = summary.words
         return np.clip(starts, 0, size), np.clip(stops, 1, size + 1)
 
@@ -83,12 +88,6 @@ def _alone(network: Network, matches: Mapping[int, object]) -> tuple[Places, Pla
         after.append(min([within[b] for b in network.behind[node]]))
         within[node] = after[-1] + (node not in matches)
     return np.array(list(before.values())[1:]), np.array(after[::-1])
-
-
-def _furthest(network: Network, words: int) -> Places:
-    """Return the last cell of each word if as many words as possible are wrong."""
-    lengths, last = network.lengths, network.last_words
-    return np.array([words if node in last else lengths[node] for node in network.words])
 
 
 # --- Sections of nodes ---------------------------------------------------------------------------
@@ -126,18 +125,6 @@ def sections_of(network: Network, summary: SummaryMatches, band: Band) -> list[N
         sections.append(NodeSection(nodes, led, low, max(high, low + 1)))
         led = [a for a in (*led, *nodes) if last[a] > nodes[-1]]
     return sections
-
-
-def blocks(sections: Sequence[NodeSection], kind: type, *, keep: bool) -> Iterator[Ints]:
-    """Yield memory for every section from one block; without ``keep``, two sections alternate."""
-    sizes = [rows * cells for rows, cells in (section.shape for section in sections)]
-    most = max(sizes)
-    memory: Ints = np.empty(sum(sizes) if keep else 2 * most, kind)
-    begin = 0
-    for index, (section, size) in enumerate(zip(sections, sizes, strict=True)):
-        begin = begin if keep else index % 2 * most
-        yield memory[begin : begin + size].reshape(section.shape)
-        begin += size
 
 
 # --- Rows of a section ---------------------------------------------------------------------------
@@ -309,25 +296,20 @@ class PathDistances:
 
 
 def distances(
-    network: Network,
-    summary: SummaryMatches,
-    costs: StepCosts,
-    band: Band,
-    *,
-    keep: bool = True,
+    network: Network, summary: SummaryMatches, costs: StepCosts, band: Band
 ) -> PathDistances:
-    """Return all distances; exact for paths in cells of the band, and never too small.
-
-    Without ``keep``, only the smallest distance is available afterwards.
-    """
+    """Return all distances; exact for paths in cells of the band, and never too small."""
     small = costs.most * (summary.words + len(network.before) + 2) < LIMIT_IN_32_BITS
     kind, never = (np.int32, LIMIT_IN_32_BITS) if small else (np.int64, LIMIT_IN_64_BITS)
     first: Ints = np.zeros((1, summary.words + 2), kind)
     first[0, 0] = never
     cell_blocks, views, start = [CellBlock.of([START], [], 0, first)], {START: first[0]}, 0
-    sections = sections_of(network, summary, band)
     least = LIMIT_IN_64_BITS
-    for section, block in zip(sections, blocks(sections, kind, keep=keep), strict=True):
+    sections = sections_of(network, summary, band)
+    sizes = [rows * cells for rows, cells in (section.shape for section in sections)]
+    parts = np.split(np.empty(sum(sizes), kind), np.cumsum(sizes)[:-1])
+    for section, part in zip(sections, parts, strict=True):
+        block = part.reshape(section.shape)
         block[:, 0] = never
         earlier, views = views, dict(zip((*section.led, *section.nodes), block, strict=True))
         for a in section.led:
@@ -335,8 +317,7 @@ def distances(
         rows = SectionRows(network, summary, costs, section, block, views)
         rows.fill()
         start, least = section.start, min(least, rows.least(LIMIT_IN_64_BITS))
-        if keep:
-            cell_blocks.append(CellBlock.of(section.nodes, section.led, start, block))
+        cell_blocks.append(CellBlock.of(section.nodes, section.led, start, block))
     return PathDistances(network, summary, costs, least + summary.words * costs.extra, cell_blocks)
 
 

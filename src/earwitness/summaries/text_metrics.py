@@ -118,10 +118,9 @@ class Bleu(SummaryMetric):
             ]
             matched = chosen @ np.array(has, np.float32).reshape(-1, len(references)).T > 0
             columns.append(matched.sum(axis=1, dtype=np.float64))
-        closest = sorted(
-            range(len(references)), key=lambda one: _closeness(references[one], length)
-        )
-        lengths = np.array([len(references[one]) for one in closest])
+        sizes = [len(words) for words in references]
+        closest = sorted(range(len(sizes)), key=lambda one: (abs(sizes[one] - length), sizes[one]))
+        lengths = np.array(sizes)[closest]
         wanted = lengths[subsets[:, closest].argmax(axis=1)]
         numbers = [max(length - n, 0) for n in range(NGRAM_ORDERS)]
         shared = np.broadcast_to(np.array([*numbers, length]), (len(subsets), NGRAM_ORDERS + 1))
@@ -154,11 +153,6 @@ class Bleu(SummaryMetric):
             logs += np.log(np.where(share > 0, share, 1.0)) / NGRAM_ORDERS
         short = np.where(length < wanted, 1 - ratio(wanted, length, np.inf), 0.0)
         return np.where(nothing | (length == 0), 0.0, np.exp(logs + np.maximum(short, -700)))
-
-
-def _closeness(reference: Sequence[str], length: int) -> tuple[int, int]:
-    """Return how far the length of a reference is from a length, and its own."""
-    return abs(len(reference) - length), len(reference)
 
 
 @lru_cache(maxsize=1024)

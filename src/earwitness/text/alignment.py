@@ -163,17 +163,15 @@ def format_alignments(alignments: Sequence[Alignment]) -> str:
 def _format_pairs(alignment: Alignment) -> str:
     if not alignment.pairs:
         return ""
-    table = [_pair_column(pair) for pair in alignment.pairs]
-    names = [f"{alignment.wanted}:", "OUT:", ""]
-    if all(pair.people is None for pair in alignment.pairs):
-        return format_columns(names, [column[:3] for column in table])
-    return format_columns([*names, "people:"], table)
-
-
-def _pair_column(pair: WordPair) -> tuple[str, str, str, str]:
-    return (
-        pair.wanted or "*" * display_width(pair.actual),
-        pair.actual or "*" * display_width(pair.wanted),
-        pair.mark,
-        "" if pair.people is None else str(pair.people),
-    )
+    table = [
+        (
+            pair.wanted or "*" * display_width(pair.actual),
+            pair.actual or "*" * display_width(pair.wanted),
+            pair.mark,
+            "" if pair.people is None else str(pair.people),
+        )
+        for pair in alignment.pairs
+    ]
+    names = [f"{alignment.wanted}:", "OUT:", "", "people:"]
+    has_people = any(pair.people is not None for pair in alignment.pairs)
+    return format_columns(names if has_people else names[:3], table)

@@ -13,7 +13,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from earwitness.text.words import UNSPACED_SCRIPTS, word_ngrams
 
@@ -63,13 +63,6 @@ def count_common_subsequence(output: str, reference: str, words: str = "latin") 
     return OverlapCounts(LCSseq.similarity(mine, theirs), len(mine), len(theirs))
 
 
-@cache
-def _compile_unicode_word() -> Any:
-    import regex  # imported late because the import is slow
-
-    return regex.compile(UNICODE_WORD)
-
-
 def count_common_ngrams(output: str, reference: str, n: int, words: str = "latin") -> OverlapCounts:
     """Return the number of common n-grams, and the n-grams of either text."""
     mine, theirs = (
@@ -91,9 +84,9 @@ def split_any_words(text: str) -> tuple[str, ...]:
     >>> split_any_words("Größere Wälder 東京へ")
     ('grössere', 'wälder', '東', '京', 'へ')
     """
-    tokens: list[str] = _compile_unicode_word().findall(
-        unicodedata.normalize("NFKC", text).casefold()
-    )
+    import regex  # imported late because the import is slow
+
+    tokens: list[str] = regex.findall(UNICODE_WORD, unicodedata.normalize("NFKC", text).casefold())
     return tuple(_stem(word) if LATIN_WORD.fullmatch(word) else word for word in tokens)
 
 

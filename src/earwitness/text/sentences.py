@@ -125,16 +125,14 @@ def join_pieces(pieces: Sequence[SpokenPiece]) -> JoinedText:
     """
     parts, places, length = list[str](), list[int](), 0
     for before, piece in zip([None, *pieces], pieces, strict=False):
-        is_spaced = before is not None and not _is_unspaced(before.text, piece.text)
+        is_unspaced = before is None or (
+            UNSPACED_CHARACTER.match(before.text[-1]) and UNSPACED_CHARACTER.match(piece.text)
+        )
+        is_spaced = not is_unspaced
         parts += [" " * is_spaced, piece.text]
         places.append(length + is_spaced)
         length = places[-1] + len(piece.text)
     return JoinedText("".join(parts), places)
-
-
-def _is_unspaced(before: str, after: str) -> bool:
-    """Whether two texts are joined without a space."""
-    return bool(UNSPACED_CHARACTER.match(before[-1]) and UNSPACED_CHARACTER.match(after))
 
 
 def timed_sentences(pieces: Sequence[SpokenPiece], *, cues: bool) -> list[tuple[str, float]]:

@@ -85,7 +85,7 @@ def estimate_grammar(
     """
     if classes < 1 or iterations < 0 or not weight >= 0:
         raise UsageError("classes must be 1 or more, iterations and weight 0 or more")
-    texts = [_plain_words(words) for words in sentences]
+    texts = [[normalise_word(one) for one in words if is_spoken(one)] for words in sentences]
     counts = Counter(word for words in texts for word in words)
     if not counts:
         raise UsageError("there are no words to estimate a grammar from — give a longer text")
@@ -133,10 +133,6 @@ def count_rules(grammar: Grammar, sentences: Ints) -> tuple[RuleCounts, float]:
     heads = grammar.start[:, None] * parsed.spans.starts[0, -1] / parsed.totals
     counts = RuleCounts(heads.sum(1), outside.left, outside.right, emission.T)
     return counts, float(parsed.logs.sum())
-
-
-def _plain_words(words: Iterable[str]) -> list[str]:
-    return [normalise_word(word) for word in words if is_spoken(word)]
 
 
 def _draw_grammar(

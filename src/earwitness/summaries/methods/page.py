@@ -130,21 +130,18 @@ def format_share(part: float, whole: float) -> str:
 
 def _facts_list(speech: SummarizedSpeech, sound: SpokenSummary | None) -> Html:
     target = f"{100 * speech.ratio:.3g} % {SCOPE_TEXTS.get(speech.scope, speech.scope)}"
+    has_model, no_model = isfinite(speech.oov_rate), "no language model"
     facts = [
         ("Words kept", format_share(speech.kept_count, speech.word_count), f"target: {target}"),
         (
             "Out-of-vocabulary rate",
-            f"{100 * speech.oov_rate:.1f} %" if isfinite(speech.oov_rate) else "–",
-            "words unknown to the language model"
-            if isfinite(speech.oov_rate)
-            else "no language model",
+            f"{100 * speech.oov_rate:.1f} %" if has_model else "–",
+            "words unknown to the language model" if has_model else no_model,
         ),
         (
             "Perplexity",
             _format_number(speech.perplexity),
-            "of the language model on the input"
-            if isfinite(speech.perplexity)
-            else "no language model",
+            "of the language model on the input" if isfinite(speech.perplexity) else no_model,
         ),
     ]
     if sound is not None:

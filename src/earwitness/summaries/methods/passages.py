@@ -249,10 +249,6 @@ class PassageCut(NamedTuple):
     edge: int
 
 
-def ignore_note(_: str) -> None:
-    """Do nothing."""
-
-
 @dataclass(frozen=True, eq=False)
 class SpokenSummary:
     """The audio of a summary, which is read when it is needed, and the places of its passages.
@@ -277,7 +273,7 @@ class SpokenSummary:
         """All samples, one column per channel; damaged passages of the recording are silent."""
         return np.concatenate(list(self.blocks()))
 
-    def blocks(self, note: Callable[[str], object] = ignore_note) -> Iterator[Samples]:
+    def blocks(self, note: Callable[[str], object] = lambda _: None) -> Iterator[Samples]:
         """Yield the samples in blocks of about one passage.
 
         Damaged passages of the recording are silent, and reported to ``note``.

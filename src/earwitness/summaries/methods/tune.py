@@ -514,7 +514,10 @@ def format_tuning(tuned: TunedWeights) -> str:
     """Return the weights and figures as lines of text."""
     rows = {"tuned weights, cross-validated": tuned.accuracy, **tuned.comparisons}
     width = max(map(len, rows))
-    lines = ["weights: " + ", ".join(f"{name} {value:g}" for name, value in _weight_items(tuned))]
+    lines = [
+        "weights: "
+        + ", ".join(f"{name} {value:g}" for name, value in asdict(tuned.weights).items())
+    ]
     for name, one in rows.items():
         lines.append(f"{name:{width}}  SumACCY {one.value:.3f} {_format_interval(one)}")
         if gain := tuned.gains.get(name):
@@ -526,10 +529,6 @@ def format_tuning(tuned: TunedWeights) -> str:
         f"SumACCY on the data of the fit: {tuned.fitted_accuracy:.3f}"
     )
     return "\n".join([*lines, tuned.signature, ""])
-
-
-def _weight_items(tuned: TunedWeights) -> list[tuple[str, float]]:
-    return [(name, getattr(tuned.weights, name)) for name in SCORE_NAMES]
 
 
 def _format_interval(one: Estimate, form: str = ".3f") -> str:
