@@ -124,17 +124,13 @@ def describe_segments(portion: Bytes, frames: int) -> tuple[Floats, NDArray[np.b
         if steps < 2:
             parts.append(np.zeros_like(parts[0]))
             continue
-        averaged = levels if step == 1 else _average_frames(levels, step)
+        averaged = levels
+        if step > 1:
+            kept = levels[:, :, : steps * step]
+            averaged = kept.reshape(len(kept), count, steps, step, MEL_BANDS).mean(axis=3)
         changes = averaged[:, :, 1:] - averaged[:, :, :-1]
         parts.append(np.abs(changes, out=changes).mean(axis=2))
     return np.concatenate(parts, axis=2), is_whole
-
-
-def _average_frames(levels: Floats, step: int) -> Floats:
-    """Return means of consecutive frames: block × segment × mean × band."""
-    blocks, segments, frames, bands = levels.shape
-    kept = levels[:, :, : frames // step * step]
-    return np.asarray(kept.reshape(blocks, segments, -1, step, bands).mean(axis=3))
 
 
 def fit_segment_projection(values: Floats) -> SegmentProjection:
@@ -274,20 +270,14 @@ def find_prototypes(
     return Prototypes(tuple(rows), (separations[0], *separations))
 
 
-def weigh_prototypes(prototypes: Prototypes) -> Floats:
-    """Return the weight of every prototype: its squared separation relative to the largest."""
-    separations = np.array(prototypes.separations, np.float64)
-    weights = (separations / separations.max(initial=1e-12)) ** 2
-    return np.asarray(weights, np.float32)
-
-
 def measure_classes(segments: SoundSegments, prototypes: Prototypes, blocks: int) -> Floats:
     """Return the class values of every block."""
     classes = np.zeros((blocks, len(prototypes.rows)), np.float32)
     if not prototypes.rows:
         return classes
-    weights, vectors = weigh_prototypes(prototypes), segments.vectors
-    separations = np.array(prototypes.separations, np.float32)
+    exact, vectors = np.array(prototypes.separations), segments.vectors
+    weights = np.asarray((exact / exact.max(initial=1e-12)) ** 2, np.float32)
+    separations = exact.astype(np.float32)
     squares = np.einsum("ij,ij->i", vectors, vectors)
     firsts = np.flatnonzero(np.diff(segments.block, prepend=-1))  # first segment of each block
     for column, row in enumerate(prototypes.rows):

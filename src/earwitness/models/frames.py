@@ -74,7 +74,9 @@ class PendingSamples:
         """Add samples at a position in the file; samples that were added before are skipped."""
         if at > self.begin + len(self.samples):
             yield self.finish()
-            yield self._skip_frames(frames_within(at - 1, self.rate) + 1 - self.next)
+            skipped = max(0, frames_within(at - 1, self.rate) + 1 - self.next)
+            self.next += skipped
+            yield np.full((skipped, MEL_BANDS), ABSENT_BYTE, np.uint8)
         end = self.begin + len(self.samples)
         self.samples = np.concatenate([self.samples, samples[max(0, end - at) :]])
         last_complete = self.begin + len(self.samples) - make_kernel(self.rate).reach
@@ -92,10 +94,6 @@ class PendingSamples:
         self.next += count
         self.samples = self.samples[self.begin - begin :]
         return frames
-
-    def _skip_frames(self, count: int) -> Bytes:
-        self.next += max(0, count)
-        return np.full((max(0, count), MEL_BANDS), ABSENT_BYTE, np.uint8)
 
 
 # --- Frames of a file ----------------------------------------------------------------------------

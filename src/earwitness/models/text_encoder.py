@@ -188,17 +188,12 @@ class Encoder:
         logger.disable_progress_bar()
         tokenizer = AutoTokenizer.from_pretrained(self.folder, local_files_only=True)
         model = AutoModel.from_pretrained(self.folder, local_files_only=True).eval()
-        return tokenizer, _keep_first_layers(model, self.layer)
-
-
-def _keep_first_layers(model: Any, layer: int) -> Any:
-    """Return the model with only its first layers, as in bert-score."""
-    layers = getattr(getattr(model, "encoder", None), "layer", None)
-    if layers is None:
-        kind = type(model).__name__
-        raise UsageError(f"cannot select a layer of {kind} — use a BERT-like model")
-    model.encoder.layer = layers[:layer]
-    return model
+        layers = getattr(getattr(model, "encoder", None), "layer", None)
+        if layers is None:
+            kind = type(model).__name__
+            raise UsageError(f"cannot select a layer of {kind} — use a BERT-like model")
+        model.encoder.layer = layers[: self.layer]  # as in bert-score
+        return tokenizer, model
 
 
 def find_encoder(name: str, layer: int = 0) -> Encoder:

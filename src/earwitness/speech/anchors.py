@@ -47,8 +47,10 @@ def find_anchors(
         size = sizes[level]
         chain: list[Anchor] = []
         if min(high - low, end - begin) >= size:
-            runs = _find_unique_runs(expected, (low, high), heard, (begin, end), size)
-            chain = _longest_chain(runs)
+            once = _index_unique(expected, low, high, size)
+            once_heard = _index_unique(heard, begin, end, size)
+            runs = [(place, once_heard[run]) for run, place in once.items() if run in once_heard]
+            chain = _longest_chain(sorted(runs))
         if not chain:
             if level + 1 < len(sizes):
                 pending.append((low, high, begin, end, level + 1))
@@ -105,19 +107,6 @@ def fill_gaps(
         if next_i < len(expected):
             filled.append((next_i, next_j))
     return filled
-
-
-def _find_unique_runs(
-    expected: Sequence[Hashable],
-    span: tuple[int, int],
-    heard: Sequence[Hashable],
-    heard_span: tuple[int, int],
-    size: int,
-) -> list[Anchor]:
-    """Return the starts of runs that occur once on both sides, in the order of the transcript."""
-    once = _index_unique(expected, *span, size)
-    once_heard = _index_unique(heard, *heard_span, size)
-    return sorted((place, once_heard[run]) for run, place in once.items() if run in once_heard)
 
 
 def _index_unique(

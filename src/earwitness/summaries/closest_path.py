@@ -440,7 +440,12 @@ def _least_rate(network: Network, summary: SummaryMatches) -> _PathSearch:
 
     The first search is in a narrow band, which gives a path but not always the best.
     """
-    rate = EditRate.least(network, summary, _candidates(network, summary))
+    candidates = enough(network, summary)
+    if not summary.by_position:
+        unit = network.longest + 1
+        good = distances(network, summary, StepCosts.fewest(unit), _narrow(summary))
+        candidates.append(split(good.least, unit))
+    rate = EditRate.least(network, summary, candidates)
     if not summary.few:
         guess = distances(network, summary, rate.costs, _narrow(summary))
         rate = rate.better(guess.least) if guess.least < 0 else rate
@@ -450,16 +455,6 @@ def _least_rate(network: Network, summary: SummaryMatches) -> _PathSearch:
         if better.edits * rate.length == rate.edits * better.length:
             return replace(search, edits=better.edits)
         rate = better
-
-
-def _candidates(network: Network, summary: SummaryMatches) -> list[tuple[int, int]]:
-    """Return edits and words of some paths; by spelling, also of a good path."""
-    candidates = enough(network, summary)
-    if not summary.by_position:
-        unit = network.longest + 1
-        good = distances(network, summary, StepCosts.fewest(unit), _narrow(summary))
-        candidates.append(split(good.least, unit))
-    return candidates
 
 
 def _narrow(summary: SummaryMatches) -> Band:

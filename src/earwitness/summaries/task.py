@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from earwitness.core import ExampleItem, Value, WordNetwork
+from earwitness.core import ExampleItem, Value
 from earwitness.errors import UsageError, nearest
 from earwitness.metric_set import MetricSet
 from earwitness.report.parts import ABOUT_ARCS, NetworkPart, Section
@@ -47,21 +47,14 @@ def summary_sections(
 ) -> Iterator[Section]:
     """Yield the word networks of items."""
     del values
-    parts = tuple(
-        NetworkPart(
-            example.item, example.network, number, _picked(example.network, worst), example.why
-        )
-        for number, example in enumerate(shown)
-        if example.network is not None
-    )
+    parts = list[NetworkPart]()
+    for number, example in enumerate(shown):
+        if (network := example.network) is not None:
+            first = next((name for name in network.targets if not name.startswith("(")), "")
+            picked = worst.get(network.item, first)  # the system whose path is highlighted
+            parts.append(NetworkPart(example.item, network, number, picked, example.why))
     if parts:
-        yield Section("Networks", parts, ABOUT_ARCS, place="pictures")
-
-
-def _picked(network: WordNetwork, worst: Mapping[str, str]) -> str:
-    """Return the system whose path is highlighted: the worst, else the first."""
-    first = next((s for s in network.targets if not s.startswith("(")), "")
-    return worst.get(network.item, first)
+        yield Section("Networks", tuple(parts), ABOUT_ARCS, place="pictures")
 
 
 SUMMARIES = Task(

@@ -60,21 +60,16 @@ class TimestampFormat:
         """
         text = strip_brackets(text.strip())
         if self.form and self.form not in TIMESTAMP_FORMATS:
-            match = _match_with_timeout(self.form, text)
+            pattern = compile_pattern(self.form, "timestamp_format")
+            try:
+                match = pattern.match(text, timeout=PATTERN_TIMEOUT_SECONDS)
+            except TimeoutError:
+                raise PatternTimeout("timestamp_format") from None
         else:
             match = re.fullmatch(TIMESTAMP_FORMATS.get(self.form, FREE_TIME_PATTERN), text)
         if match is None or (not self.form and match["h"] and int(match["m"]) > 59):
             return None
         return _sum_units(match.groupdict())
-
-
-def _match_with_timeout(pattern: str, text: str) -> Any:
-    try:
-        return compile_pattern(pattern, "timestamp_format").match(
-            text, timeout=PATTERN_TIMEOUT_SECONDS
-        )
-    except TimeoutError:
-        raise PatternTimeout("timestamp_format") from None
 
 
 def _sum_units(groups: dict[str, Any]) -> float | None:

@@ -179,20 +179,17 @@ def transcript_speech(
         segment if segment.words else segment._replace(words=_interpolate(segment, tokenize))
         for segment in segments
     ]
-    if cues:
-        segments = list(_join_cues([word for segment in segments for word in segment.words]))
+    words = [word for segment in segments for word in segment.words]
+    if cues and words:  # the sentences of the words of subtitles
+        pieces = [SpokenPiece(word.word, word.start, word.end) for word in words]
+        segments = [
+            TimedSegment(text, words[first].start, words[after - 1].end, tuple(words[first:after]))
+            for text, first, after in group_sentences(pieces)
+        ]
     parts = [part for segment in segments for part in _split_unended(segment)]
     utterances = [_utterance(GivenWords.of(part)) for part in parts]
     named = _name_utterances((one for one in utterances if one.words), transcript.recording)
     return SpeechInput(transcript.recording, named, notes=notes)
-
-
-def _join_cues(words: Sequence[TimedWord]) -> Iterator[TimedSegment]:
-    """Yield the sentences of the words of subtitles."""
-    pieces = [SpokenPiece(word.word, word.start, word.end) for word in words]
-    for text, first, after in group_sentences(pieces) if pieces else ():
-        own = tuple(words[first:after])
-        yield TimedSegment(text, own[0].start, own[-1].end, own)
 
 
 def _split_unended(segment: TimedSegment) -> Iterator[Sequence[TimedWord]]:

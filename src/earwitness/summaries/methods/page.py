@@ -80,7 +80,9 @@ def summary_page(
         An HTML document that loads nothing else.
     """
     title = title or speech.name or "Summary"
-    heard = _place_by_word(speech, sound)
+    words = place_words(speech, sound) if sound is not None else []
+    # number and place of every word that is heard
+    heard = {(word.utterance_index, word.position): (n, word) for n, word in enumerate(words)}
     encoded = encode_page_audio(sound) if sound is not None else None
     header = element(
         "header", element("h1", breakable(title)), element("p", describe_summary(speech))
@@ -174,14 +176,6 @@ def encode_page_audio(sound: SpokenSummary) -> EncodedSound:
     pieces = map(mix_to_mono, sound.blocks(notes.append))
     write_blocks(file, resample_pieces(pieces, sound.rate, rate), rate, 1, kind)
     return EncodedSound(file.getvalue(), kind.mime, tuple(notes))
-
-
-def _place_by_word(
-    speech: SummarizedSpeech, sound: SpokenSummary | None
-) -> dict[tuple[int, int], tuple[int, SpokenWordPlace]]:
-    """Return number and place of every word that is heard, by utterance and position."""
-    words = place_words(speech, sound) if sound is not None else []
-    return {(word.utterance_index, word.position): (n, word) for n, word in enumerate(words)}
 
 
 def _player_section(sound: SpokenSummary) -> Html:

@@ -115,12 +115,6 @@ def _read_record(
     return utterance, case
 
 
-def count_people_words(case: Case) -> int:
-    """Return the number of words that people keep on average, rounded as for baselines."""
-    kept = sum(len(one.words) for one in case.references)
-    return max(1, round(kept / len(case.references)))
-
-
 class RememberedTrigrams:
     """Trigram scores of an utterance; an exact search requests the same ones with all weights."""
 
@@ -270,8 +264,9 @@ def score_references(
                 f"{case.key.item}: the words are not those of the transcript"
                 ' — give recognized words as "recognized"'
             )
-        wanted = count_people_words(case) if ratio is None else count_kept(size, ratio)
-        counts.append(min(size, wanted))
+        kept = sum(len(one.words) for one in case.references)  # rounded as for baselines
+        by_people = max(1, round(kept / len(case.references)))
+        counts.append(min(size, by_people if ratio is None else count_kept(size, ratio)))
     tables = [
         table
         if table.linguistic is None or table.size > BEAM_WORDS  # too many trigrams to keep
