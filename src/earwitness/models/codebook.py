@@ -325,8 +325,11 @@ class Codes:
     def pool(self, portion: Bytes) -> tuple[Floats, Floats]:
         """Return mean and maximum of every code, one row per block."""
         is_whole = find_whole_patches(portion)
-        all_patches = self.whiten(portion).reshape(is_whole.size, -1) if is_whole.all() else None
-        patches = self._whiten_present(portion, is_whole) if all_patches is None else all_patches
+        patches = (
+            self.whiten(portion).reshape(is_whole.size, -1)
+            if is_whole.all()
+            else self._whiten_present(portion, is_whole)
+        )
         codes = (unit_vectors(patches) @ self.directions.T).astype(np.float32)
         codes -= CODE_THRESHOLD
         np.maximum(codes, 0, out=codes)

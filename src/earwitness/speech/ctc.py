@@ -213,9 +213,19 @@ def align_spelled_words(
     pieces = _cut_pieces(log_probs, letters, starts, frame_seconds, blank)
     spans = [_align_piece(log_probs, letters, piece, frame_seconds, blank) for piece in pieces]
     joined = TokenSpans(*(np.concatenate(column) for column in zip(*spans, strict=True)))
+    certainties = np.log(np.maximum(joined.probabilities, MIN_PROBABILITY))
     times: list[WordTimes | None] = []
     for word, end in zip(words, ends, strict=True):
-        times.append(_word_times(joined, end - len(word), end, frame_seconds) if word else None)
+        first = end - len(word)
+        times.append(
+            WordTimes(
+                float(joined.starts[first]) * frame_seconds,
+                float(joined.ends[end - 1]) * frame_seconds,
+                float(np.exp(certainties[first:end].mean())),
+            )
+            if word
+            else None
+        )
     confidence = float(np.mean([time.confidence for time in times if time]))
     if confidence < MIN_MEAN_CONFIDENCE:
         raise AlignmentFailure(
@@ -223,15 +233,6 @@ def align_spelled_words(
             f"at least {MIN_MEAN_CONFIDENCE:g} is required)"
         )
     return _fill_gaps(times, len(log_probs) * frame_seconds)
-
-
-def _word_times(spans: TokenSpans, first: int, last: int, frame_seconds: float) -> WordTimes:
-    logs = np.log(np.maximum(spans.probabilities[first:last], MIN_PROBABILITY))
-    return WordTimes(
-        float(spans.starts[first]) * frame_seconds,
-        float(spans.ends[last - 1]) * frame_seconds,
-        float(np.exp(logs.mean())),
-    )
 
 
 def _align_piece(

@@ -65,7 +65,7 @@ class Transcript:
     @property
     def timed(self) -> bool:
         """Whether every section has a time."""
-        return bool(self.sections) and all(s.time is not None for s in self.sections)
+        return 0 < len(self.sections) == len(self.times)
 
     @property
     def times(self) -> list[float]:

@@ -186,16 +186,12 @@ def transcript_speech(
             TimedSegment(text, words[first].start, words[after - 1].end, tuple(words[first:after]))
             for text, first, after in group_sentences(pieces)
         ]
-    parts = [part for segment in segments for part in _split_unended(segment)]
+    parts = list[Sequence[TimedWord]]()
+    for spoken in (segment.words for segment in segments if segment.words):
+        parts += [spoken] if is_ended(spoken[-1].word) else split_at_pauses(spoken)
     utterances = [_utterance(GivenWords.of(part)) for part in parts]
     named = _name_utterances((one for one in utterances if one.words), transcript.recording)
     return SpeechInput(transcript.recording, named, notes=notes)
-
-
-def _split_unended(segment: TimedSegment) -> Iterator[Sequence[TimedWord]]:
-    """Yield the words of a segment; without an end mark, they are separated at pauses."""
-    is_whole = not segment.words or is_ended(segment.words[-1].word)
-    yield from [segment.words] if is_whole else split_at_pauses(segment.words)
 
 
 def _interpolate(segment: TimedSegment, tokenize: str) -> tuple[TimedWord, ...]:

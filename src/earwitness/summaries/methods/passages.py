@@ -101,8 +101,9 @@ def find_passages(
     if not (isfinite(margin) and margin >= 0):
         raise UsageError(f"margin must be 0 or greater, not {margin:g}")
     spans = [_clip_times(one, duration) for one in speech.compactions]
-    _refuse_faults(speech, spans, duration)
-    edges = _WordEdges((span for utterance in spans for span in utterance if span), duration)
+    _refuse_faults(speech, spans)
+    timed = [one for utterance in spans for one in utterance if not isinstance(one, str)]
+    edges = _WordEdges(timed, duration)
     passages = list[SpokenPassage]()
     for index, (one, utterance) in enumerate(zip(speech.compactions, spans, strict=True)):
         passages += _join_words(index, one, utterance, edges, margin)
@@ -115,15 +116,15 @@ def find_passages(
     return audible
 
 
-def _clip_times(one: Compaction, duration: float) -> list[Span | None]:
-    """Return times within the recording for each word, or None where they are unusable."""
-    times = one.utterance.times or ()
-    if len(times) != len(one.utterance.words):
-        return [None] * len(one.utterance.words)
+def _clip_times(one: Compaction, duration: float) -> list[Span | str]:
+    """Return times within the recording for each word, or why they are unusable."""
+    times, count = one.utterance.times or (), len(one.utterance.words)
+    if len(times) != count:
+        fault = f"{len(times):,} times for {count:,} words" if times else "no times of words"
+        return [fault] * count
     return [
-        (min(max(start, 0.0), duration), min(max(end, 0.0), duration))
-        if _find_fault((start, end), duration) is None
-        else None
+        _find_fault((start, end), duration)
+        or (min(max(start, 0.0), duration), min(max(end, 0.0), duration))
         for start, end in times
     ]
 
@@ -141,24 +142,17 @@ def _find_fault(span: Span, duration: float) -> str | None:
     return None
 
 
-def _refuse_faults(
-    speech: SummarizedSpeech, spans: Sequence[Sequence[Span | None]], duration: float
-) -> None:
+def _refuse_faults(speech: SummarizedSpeech, spans: Sequence[Sequence[Span | str]]) -> None:
     """Refuse kept words without usable times, and name the first ones."""
     faults = list[str]()
     for index, (one, utterance) in enumerate(zip(speech.compactions, spans, strict=True)):
         name = one.utterance.item or f"utterance {index + 1}"
-        times = one.utterance.times or ()
-        if one.positions and len(times) != len(one.utterance.words):
-            how_many = f"{len(times):,} times for {len(one.utterance.words):,} words"
-            faults.append(f"{name} has {how_many if times else 'no times of words'}")
+        words = one.utterance.words
+        wrong = [place for place in one.positions if isinstance(utterance[place - 1], str)]
+        if wrong and len(one.utterance.times or ()) != len(words):
+            faults.append(f"{name} has {utterance[0]}")
             continue
-        faults += [
-            f'{name}, word {position} ("{one.utterance.words[position - 1]}") '
-            f"{_find_fault(times[position - 1], duration)}"
-            for position in one.positions
-            if utterance[position - 1] is None
-        ]
+        faults += [f'{name}, word {n} ("{words[n - 1]}") {utterance[n - 1]}' for n in wrong]
     if faults:
         others = len(faults) - NAMED_FAULTS
         more = [f"and {others:,} more"] if others > 0 else []
@@ -171,8 +165,7 @@ def _refuse_faults(
 class _WordEdges:
     """Gaps between the words of a recording, by time: utterances of speakers may overlap."""
 
-    def __init__(self, spans: Iterable[Span], duration: float) -> None:
-        words = list(spans)
+    def __init__(self, words: Sequence[Span], duration: float) -> None:
         self.starts, self.ends = (
             sorted(start for start, _ in words),
             sorted(end for _, end in words),
@@ -198,13 +191,13 @@ class _WordEdges:
 
 
 def _join_words(
-    index: int, one: Compaction, spans: Sequence[Span | None], edges: _WordEdges, margin: float
+    index: int, one: Compaction, spans: Sequence[Span | str], edges: _WordEdges, margin: float
 ) -> list[SpokenPassage]:
     passages = list[SpokenPassage]()
     last_start = inf
     for position in one.positions:
         span = spans[position - 1]
-        assert span is not None, "times of kept words are checked"
+        assert not isinstance(span, str), "times of kept words are checked"
         start, end = edges.extend(span, margin)
         last = passages[-1] if passages else None
         if last is not None and (

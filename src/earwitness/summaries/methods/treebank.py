@@ -282,11 +282,9 @@ def _read_tree(rows: list[_Row], source: str, faults: list[Problem]) -> Dependen
         report(words[cycle - 1], f"word {cycle} depends on itself", remedy, "HEAD")
     if faults:
         return None
-    tags = [row.columns[3] if row.columns[3] != "_" else "X" for row in words]
-    relations = tuple(row.columns[7] for row in words)
-    tree = DependencyTree(
-        tuple(row.columns[1] for row in words), tuple(tags), tuple(heads), relations
-    )
+    columns = list(zip(*(row.columns for row in words), strict=True))
+    tags = tuple("X" if tag == "_" else tag for tag in columns[3])
+    tree = DependencyTree(columns[1], tags, tuple(heads), columns[7])
     return _merge_ranges(tree, ranges)
 
 
@@ -331,12 +329,11 @@ def _merge_ranges(tree: DependencyTree, ranges: Sequence[_Row]) -> DependencyTre
             firsts[word] = top
     kept = [word for word, top in enumerate(firsts) if word == top]
     numbers = {word: number for number, word in enumerate(kept)}
-    return DependencyTree(
-        tuple(forms[word - 1] for word in kept[1:]),
-        tuple(tree.tags[word - 1] for word in kept[1:]),
-        tuple(numbers[firsts[tree.heads[word - 1]]] for word in kept[1:]),
-        tuple(tree.relations[word - 1] for word in kept[1:]),
+    rows_kept = (
+        (forms[n - 1], tree.tags[n - 1], numbers[firsts[tree.heads[n - 1]]], tree.relations[n - 1])
+        for n in kept[1:]
     )
+    return DependencyTree(*zip(*rows_kept, strict=True))
 
 
 def _find_depth(heads: Sequence[int], word: int) -> int:

@@ -9,7 +9,7 @@ the weights without a part of the utterances at a time, and measures the summari
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from math import isfinite
@@ -319,7 +319,11 @@ def fit_weights(
     for _ in range(RANDOM_STARTS if fitted else 0):
         drawn = rng.choice(WEIGHT_GRID, len(fitted)).tolist()
         starts.append(replace(base, **dict(zip(fitted, drawn, strict=True))))
-    measure = partial(_mean_accuracies, speech, rows)
+
+    def measure(many: Iterable[ScoreWeights]) -> Floats:
+        found = speech.measure_weights(many)
+        return np.asarray((found if rows is None else found[:, rows]).mean(axis=1))
+
     best, best_value = starts[0], -np.inf
     for weights in starts:
         found, value = _climb(weights, fitted, measure, rng)
@@ -328,18 +332,10 @@ def fit_weights(
     return best
 
 
-def _mean_accuracies(
-    speech: ReferencedSpeech, rows: Ints | None, many: Iterable[ScoreWeights]
-) -> Floats:
-    found = speech.measure_weights(many)
-    means: Floats = (found if rows is None else found[:, rows]).mean(axis=1)
-    return means
-
-
 def _climb(
     weights: ScoreWeights,
     names: Sequence[str],
-    measure: partial[Floats],
+    measure: Callable[[Iterable[ScoreWeights]], Floats],
     rng: np.random.Generator,
 ) -> tuple[ScoreWeights, float]:
     """Return the weights that a coordinate search finds, and their mean SumACCY."""
