@@ -305,15 +305,8 @@ def open_onnx_session(path: Path) -> Any:
     options.inter_op_num_threads = options.intra_op_num_threads = 1
     try:
         return runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except _onnx_errors() as error:
+    except Exception as error:  # errors of onnxruntime have no common base class
         raise UsageError(f"{path}: is not an ONNX model: {error}") from error
-
-
-def _onnx_errors() -> tuple[type[Exception], ...]:
-    """Return the errors of onnxruntime, which have no common base class."""
-    names = vars(import_module("onnxruntime.capi.onnxruntime_pybind11_state"))
-    classes = [value for value in names.values() if isinstance(value, type)]
-    return tuple(one for one in classes if issubclass(one, Exception))
 
 
 @dataclass(frozen=True)

@@ -112,15 +112,6 @@ class Network:
         return lengths[self.end] - 1
 
     @cached_property
-    def behind(self) -> dict[int, list[int]]:
-        """Successors of every node, in order."""
-        following_nodes: dict[int, list[int]] = {node: [] for node in self.before}
-        for node, leading in self.before.items():
-            for a in leading:
-                following_nodes[a].append(node)
-        return following_nodes
-
-    @cached_property
     def last(self) -> dict[int, int]:
         """Last word that every node leads to, or START."""
         last_nodes = dict.fromkeys(self.before, START)

@@ -81,13 +81,16 @@ class Band:
 
 def _alone(network: Network, matches: Mapping[int, object]) -> tuple[Places, Places]:
     """Return the fewest words that match nothing on paths up to each word, and after it."""
-    before, within, after = {START: 0}, {network.end: 0}, list[int]()
+    before, after = {START: 0}, dict.fromkeys(network.before, len(network.before))
     for node in network.words:
         before[node] = min([before[a] for a in network.before[node]]) + (node not in matches)
-    for node in reversed(network.words):
-        after.append(min([within[b] for b in network.behind[node]]))
-        within[node] = after[-1] + (node not in matches)
-    return np.array(list(before.values())[1:]), np.array(after[::-1])
+    after[network.end] = 0
+    for node in reversed(network.before):
+        wrong = node != network.end and node not in matches
+        for a in network.before[node]:
+            after[a] = min(after[a], after[node] + wrong)
+    first, second = ([fewest[node] for node in network.words] for fewest in (before, after))
+    return np.array(first), np.array(second)
 
 
 # --- Sections of nodes ---------------------------------------------------------------------------

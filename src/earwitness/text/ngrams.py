@@ -464,15 +464,17 @@ class _ArpaReader:
     def _explain_words(self, line: int, words: Sequence[bytes], size: int) -> None:
         """Add the problems of words that are not valid."""
         for word in words:
-            if size > 1 and word not in self.numbers:
-                remedy = "add it there, or delete this line"
-                self.note(line, f"{_quote(word)} is not among the 1-grams", remedy)
-            elif size == 1 and not _is_text(word):
-                self.note(line, f"{_quote(word)} is not UTF-8", "convert the file to UTF-8")
-            elif size == 1 and word in self.numbers:
-                self.note(line, f"{_quote(word)} occurs twice among the 1-grams", "delete one")
-            elif size == 1:
+            if size > 1:
+                if word not in self.numbers:
+                    remedy = "add it there, or delete this line"
+                    self.note(line, f"{_quote(word)} is not among the 1-grams", remedy)
+                continue
+            try:
                 self._add_word(word)
+            except UnicodeDecodeError:
+                self.note(line, f"{_quote(word)} is not UTF-8", "convert the file to UTF-8")
+            except KeyError:
+                self.note(line, f"{_quote(word)} occurs twice among the 1-grams", "delete one")
 
     def finish(self) -> PackedNGrams:
         """Return the model; raise InputError if there are problems."""
@@ -542,14 +544,6 @@ def _is_number(text: bytes) -> bool:
         return not isnan(float(text))
     except ValueError:
         return False
-
-
-def _is_text(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _quote(text: bytes) -> str:
