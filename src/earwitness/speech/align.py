@@ -181,11 +181,8 @@ class PocketsphinxAligner:
     ) -> list[WordTimes]:
         """Return the times of words."""
         refuse_language(language, "pocketsphinx")
-        spoken, owners = list[str](), list[int]()
-        for number, word in enumerate(words):
-            own = spoken_words(word)
-            spoken += own
-            owners += [number] * len(own)
+        parts = [(part, n) for n, word in enumerate(words) for part in spoken_words(word)]
+        spoken, owners = [part for part, _ in parts], [owner for _, owner in parts]
         if not spoken:
             raise AlignmentFailure(f"{path}: the text has no English words")
         with _write_models(words, spoken) as (language_model, dictionary):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import inf, log
@@ -149,14 +149,13 @@ class SummarizationAccuracy(SummaryItems):
     def target(self, case: Case, network: Network | None = None) -> ClosestPath:
         """Return the closest path."""
         network = network or self.network(case)
-        if self.match == "position":
-            return closest(network, positions(case.output), objective=self.objective)
-        written, said = self._written(case)
-        return closest(network, written, objective=self.objective, words=said)
+        labels, words = self._compared(case)
+        return closest(network, labels, objective=self.objective, words=words)
 
-    @staticmethod
-    def _written(case: Case) -> tuple[list[str], dict[int, str]]:
-        """Return the words of the output and of the transcript as they are compared."""
+    def _compared(self, case: Case) -> tuple[Sequence[Hashable], dict[int, str] | None]:
+        """Return the words of the output as they are compared, and those of the transcript."""
+        if self.match == "position":
+            return positions(case.output), None
         said = {place: normalise_word(word) for place, word in enumerate(case.item.words, 1)}
         return [normalise_word(word) for word in case.output.words], said
 
@@ -164,11 +163,8 @@ class SummarizationAccuracy(SummaryItems):
         """Return the alignment of the closest path with the output, and people per step."""
         network = self.network(case)
         target = self.target(case, network)
-        if self.match == "position":
-            steps = alignment(positions(case.output), target.path)
-        else:
-            written, said = self._written(case)
-            steps = alignment(written, target.path, said)
+        labels, words = self._compared(case)
+        steps = alignment(labels, target.path, words)
         return shown_steps(case, network, target, steps)
 
     def picture(self, cases: Mapping[str, Case], people: Mapping[str, Summary]) -> WordNetwork:

@@ -11,6 +11,7 @@ import warnings
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -275,7 +276,7 @@ class SpokenSummary:
         # what is before the start of all later cuts is complete
         complete = [*accumulate(reversed([*begins[1:], self.frames]), min)][::-1]
         position, held = 0, np.zeros((0, self.channels), np.float32)
-        with _FrameReader(self.source, note) as reader:
+        with closing(_FrameReader(self.source, note)) as reader:
             for cut, begin, end in zip(self.cuts, begins, complete, strict=True):
                 piece = reader.read(cut.first - cut.rise, cut.first + cut.frames + cut.fall)
                 size = max(begin + len(piece), position + len(held), end) - position
@@ -401,10 +402,8 @@ class _FrameReader:
         self.resumes = 0  # where the decoder continues after damage
         self.held, self.held_start = self._make_silence(0), 0  # what was read last
 
-    def __enter__(self) -> _FrameReader:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Close the file."""
         self.decoder.close()
 
     def read(self, first: int, last: int) -> Samples:
