@@ -45,6 +45,7 @@ class EncodedTextStore:
     """
 
     def __init__(self) -> None:
+        self._process = os.getpid()
         self._start_file()
 
     def _start_file(self) -> None:
@@ -52,11 +53,12 @@ class EncodedTextStore:
         finalize(self, self._file.close)
         self._places: dict[bytes, int] = {}
         self._end = 0
-        self._process = os.getpid()
 
     def __contains__(self, text: str) -> bool:
-        if self._process != os.getpid() and self._end > VECTOR_BYTES_IN_MEMORY:
-            self._start_file()
+        if self._process != os.getpid():
+            if self._end > VECTOR_BYTES_IN_MEMORY:
+                self._start_file()
+            self._process = os.getpid()
         return _hash_text(text) in self._places
 
     def __getitem__(self, text: str) -> EncodedText:
