@@ -530,7 +530,8 @@ def test_answers_are_those_that_a_file_of_answers_has(store: Store, tmp_path: Pa
         store.add_answer(one, f"id {number}")
     (tmp_path / "answers.jsonl").write_bytes(b"".join(map(answer_line, given)))
     lines = read_answers(tmp_path / "answers.jsonl", DIGEST)
-    assert list(lines.values()) == store.answers(DIGEST)
+    found = [replace(one, digest=None) for one in lines.values()]  # files alone have a digest
+    assert found == store.answers(DIGEST)
 
 
 def test_what_is_not_there_is_named(store: Store) -> None:
