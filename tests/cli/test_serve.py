@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import signal
 import subprocess
@@ -98,6 +99,8 @@ def serving(path: Path, address: str | Path, *more: str) -> Iterator[Serving]:
     with (
         mock.patch.object(serve, "make_server", make),
         mock.patch.object(signal, "signal"),
+        # handlers of other libraries write to what pytest reads, and would close it
+        mock.patch.object(logging, "shutdown"),
         ThreadPoolExecutor(1) as pool,
     ):
         command = pool.submit(run, "serve", path, "--db", address, "--port", 0, *more)
