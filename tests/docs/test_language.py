@@ -182,7 +182,7 @@ def test_spelling_is_british_with_ize() -> None:
 
 def test_the_scan_sees_every_sort_of_text() -> None:
     read = {path.relative_to(ROOT).as_posix(): " ".join(parts) for path, parts in texts().items()}
-    assert "Number of bootstrap draws" in read["src/earwitness/cli/options.py"]
+    assert "One table for a paper" in read["src/earwitness/cli/options.py"]
     assert "Merci" in read["src/earwitness/studies/wordings/fr.json"]
     assert "earwitness compare" in read["README.md"]
 
