@@ -252,13 +252,10 @@ def test_excerpts_of_an_hour_are_played_whatever_was_selected(
         expect(page.locator(".nav-labels button").first).to_be_focused()
 
 
-def test_markers_are_dragged_and_tapped_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+def test_a_finger_drags_a_marker(browser: Browser, tmp_path: Path) -> None:
     with really_served(tmp_path, write=write_plane) as server:
         page, _ = open_page(browser, server, "1.1", **PHONE)
         page.get_by_role("tab", name="3. Place").click()
-        page.evaluate(OTHER_SHEETS)
-        expect(page.get_by_text("Drag the numbers")).to_be_visible()
-        expect(page.locator(".plane-keys")).to_be_hidden()
         marker = page.get_by_role("button", name="Marker 1.")
         marker.scroll_into_view_if_needed()
         field, start = page.locator(".plane-field").bounding_box(), marker.bounding_box()
@@ -275,7 +272,18 @@ def test_markers_are_dragged_and_tapped_on_a_phone(browser: Browser, tmp_path: P
         finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
         expect(page.get_by_label("Skim 1: SD", exact=True)).not_to_have_value("")
         assert place_of(page, "1") == pytest.approx([0.3, 0.8], abs=0.01)
+        until(page, STORED % "values.SD_1 > 0.7")  # so that another device can continue
+        other, _ = visit(browser.new_context(**DESKTOP), server.links[0])
+        assert place_of(other, "1") == place_of(page, "1")
 
+
+def test_a_skim_below_the_plane_is_placed_and_found_again(browser: Browser, tmp_path: Path) -> None:
+    with really_served(tmp_path, write=write_plane) as server:
+        page, _ = open_page(browser, server, "1.1", **PHONE)
+        page.get_by_role("tab", name="3. Place").click()
+        page.evaluate(OTHER_SHEETS)
+        expect(page.get_by_text("Drag the numbers")).to_be_visible()
+        expect(page.locator(".plane-keys")).to_be_hidden()
         page.get_by_role("button", name="Place skim 4").tap()
         expect(page.locator(".plane-field")).to_be_in_viewport(ratio=1)
         page.locator(".plane-field").tap(position={"x": 60, "y": 60})
@@ -283,10 +291,6 @@ def test_markers_are_dragged_and_tapped_on_a_phone(browser: Browser, tmp_path: P
         expect(page.locator(".plane-skim").nth(3)).to_be_in_viewport(ratio=1)
         expect(page.get_by_role("button", name="Back to skim 4")).to_be_hidden()
         expect(page.get_by_label("Skim 4: TC", exact=True)).not_to_have_value("")
-
-        until(page, STORED % "values.SD_1 > 0.7")  # so that another device can continue
-        other, _ = visit(browser.new_context(**DESKTOP), server.links[0])
-        assert place_of(other, "1") == place_of(page, "1")
 
 
 def test_examples_a_check_and_feedback_come_before_the_first_trial(
