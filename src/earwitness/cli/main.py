@@ -188,6 +188,29 @@ def study_command() -> None:
 # --- Running commands ----------------------------------------------------------------------------
 
 
+OLD_OPTIONS = {  # what to use instead; for one command only if its name precedes the option
+    "--make-systems": "earwitness summarizer systems",
+    "--over": "--generalize",
+    "--points": "--sizes",
+    "--swap": "--generalize",
+    "experiment references --isolated": "--simulate isolated=N",
+    "experiment references --items": "--simulate items=N",
+    "experiment references --judges": "--simulate judges=N",
+    "experiment references --people": "--simulate people=N",
+    "experiment references --ratio": "--simulate ratio=SHARE",
+    "experiment references --systems": "--simulate systems=N",
+}
+
+
+def _without_old_option(error: click.NoSuchOption) -> click.UsageError:
+    """Return the error, or one that names what took the place of the option."""
+    name = "" if error.ctx is None else error.ctx.command_path.partition(" ")[2]
+    new = OLD_OPTIONS.get(f"{name} {error.option_name}", OLD_OPTIONS.get(error.option_name))
+    if new is None:
+        return error
+    return click.UsageError(f"{error.option_name} is not an option any more — use {new}", error.ctx)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; errors of input or set-up end without a traceback."""
     _prepare_process()
@@ -196,7 +219,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:
-        error.show()
+        shown = _without_old_option(error) if isinstance(error, click.NoSuchOption) else error
+        shown.show()
         sys.exit(2)
     except EarwitnessError as error:
         prefix = "" if isinstance(error, InputError) else "earwitness: "

@@ -106,7 +106,8 @@ class MetricCommand(click.Command):
             parameters = metric_parameters()
             if flag not in parameters:
                 remedy = nearest(flag, [*options, *parameters])
-                raise click.UsageError(f"unknown option {flag} — {remedy}", ctx)
+                message = f"unknown option {flag} — {remedy}"
+                raise click.NoSuchOption(flag, message, ctx=ctx)
             values = given.setdefault(flag, [])
             if not parameters[flag].is_flag:
                 values += [value] if equals else islice(texts, 1)

@@ -1,24 +1,35 @@
 """Options of commands from the signatures and docstrings of functions and of settings.
 
 Name, type, default and description of an option are those of the parameter. A command line differs
-from Python where it must: a flag for what is true or false, and an option in the singular that may
-be given several times for a list.
+from Python where it must: a flag for what is true or false, an option in the singular that may be
+given several times for a list, and ``NAME=VALUE`` several times for a mapping. ``Annotated`` adds
+what a type cannot say: a text is the word that help shows for the value, and any other collection
+has the values that are allowed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, cleandoc, isclass, signature
 from os import PathLike
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import click
 
-from earwitness.cli.output import FILE, CommandOption, add_options, check_seed, option
-from earwitness.cli.types import FloatList, IntegerList
+from earwitness.cli.output import FILE, FOLDER, CommandOption, add_options, check_seed, option
+from earwitness.cli.types import FloatList, IntegerList, Pair, collect_pairs
 
 SECTION = re.compile(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-{3,}$|\Z)", re.M | re.S)
 ENTRY = re.compile(r"^(\w[\w, ]*)\n((?:\n| .*\n?)+)", re.M)
@@ -56,8 +67,10 @@ def signature_options(source: Callable[..., Any], *left_out: str, **changes: str
     Options that are not given are None or empty; the default of the parameter then applies.
     ``changes`` are descriptions by parameter, where that of Python does not fit.
     """
-    hints, parameters = get_type_hints(source), signature(source).parameters.values()
+    annotations = get_type_hints(source, include_extras=True)
+    parameters = signature(source).parameters.values()
     named = [one for one in parameters if one.kind is Parameter.KEYWORD_ONLY]
+    hints = {one.name: _read_hint(annotations[one.name]) for one in named}
     unknown = {*left_out, *changes} - {one.name for one in named}
     assert not unknown, unknown
     flags = {one.name: _flag(one, hints[one.name]) for one in named}
@@ -74,50 +87,92 @@ def signature_options(source: Callable[..., Any], *left_out: str, **changes: str
     )
 
 
-def _flag(parameter: Parameter, hint: Any) -> str:
+class _Hint(NamedTuple):
+    """What the type of a parameter says: types of values, and whether there may be several."""
+
+    kinds: frozenset[Any] = frozenset()
+    outer: Any = None  # Sequence or Mapping
+    word: str | None = None
+    choices: tuple[Any, ...] = ()
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether the option may be given several times; numbers are separated by commas."""
+        return self.outer is Mapping or (self.outer is Sequence and not self.kinds & {int, float})
+
+    @property
+    def type(self) -> Any:
+        """The type of the option."""
+        if self.choices:
+            one: Any = click.Choice(self.choices)
+        elif self.kinds & {Path, PathLike[str]}:
+            one = FOLDER if self.word == "FOLDER" else FILE
+        elif self.kinds & {int, float}:
+            kinds = (float, FloatList()) if float in self.kinds else (int, IntegerList())
+            one = kinds[self.outer is Sequence]
+        else:
+            one = str
+        return Pair(one) if self.outer is Mapping else one
+
+
+def _read_hint(hint: Any) -> _Hint:
+    """Return what a type says."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        found = _read_hint(arguments[0])
+        words = [one for one in arguments[1:] if isinstance(one, str)]
+        tables = [one for one in arguments[1:] if not isinstance(one, str)]
+        return found._replace(
+            word=words[0] if words else found.word,
+            choices=tuple(tables[0]) if tables else found.choices,
+        )
+    if origin is Literal:
+        return _Hint(frozenset({str}), choices=arguments)
+    if origin in (Union, UnionType, Sequence, tuple, list, Mapping):
+        parts = [_read_hint(one) for one in arguments[origin is Mapping :] if one is not Ellipsis]
+        outer = {Mapping: Mapping, Union: None, UnionType: None}.get(origin, Sequence)
+        return _Hint(
+            frozenset().union(*(part.kinds for part in parts)),
+            outer or next((part.outer for part in parts if part.outer), None),
+            next((part.word for part in parts if part.word), None),
+            next((part.choices for part in parts if part.choices), ()),
+        )
+    return _Hint(frozenset({hint} - {NoneType}))
+
+
+def _flag(parameter: Parameter, hint: _Hint) -> str:
     """Return the name of an option on the command line."""
     flag = parameter.name.replace("_", "-")
     if parameter.default is True:
         return f"--no-{flag}"
-    return f"--{flag.removesuffix('s') if _is_list(hint, str) else flag}"
+    return f"--{flag.removesuffix('s') if hint.is_repeated else flag}"
 
 
-def _option(parameter: Parameter, flag: str, hint: Any, text: str) -> CommandOption:
+def _option(parameter: Parameter, flag: str, hint: _Hint, text: str) -> CommandOption:
     """Return the option of a parameter."""
     name, default = parameter.name, parameter.default
     if isinstance(default, bool):
         given: dict[str, Any] = {"is_flag": True, "flag_value": not default, "default": default}
         return option(flag, name, show_default=False, help=text, **given)
-    kinds = set(_kinds(hint))
-    settings: dict[str, Any] = {"help": text, "type": str}
-    if _is_list(hint, str):
-        return option(flag, name, multiple=True, **settings)
-    if default not in (None, "", ()):
-        settings["help"] = f"{text}  [default: {default}]"
-    if name == "seed":
+    settings: dict[str, Any] = {"type": hint.type, "metavar": hint.word}
+    if hint.is_repeated:
+        settings |= {"multiple": True, "callback": collect_pairs if hint.outer is Mapping else None}
+        text = f"{text.removesuffix('.')} (repeatable)."
+    elif name == "seed":
         settings["callback"] = check_seed
-    if choices := [one for one in kinds if get_origin(one) is Literal]:
-        settings["type"] = click.Choice(get_args(choices[0]))
-    elif kinds & {Path, PathLike[str]}:
-        settings["type"] = FILE
-    elif int in kinds:
-        settings["type"] = IntegerList() if _is_list(hint, int) else int
-    elif float in kinds:
-        settings["type"] = FloatList() if _is_list(hint, float) else float
-    return option(flag, name, **settings)
+    if shown := _shown(default):
+        text = f"{text}  [default: {shown}]"
+    return option(flag, name, help=text, **settings)
 
 
-def _kinds(hint: Any) -> Iterator[Any]:
-    """Yield the types of a union and of the elements of lists in it, without that of None."""
-    if get_origin(hint) in (Union, UnionType, Sequence, tuple, list):
-        for one in get_args(hint):
-            yield from _kinds(one)
-    elif hint not in (NoneType, Ellipsis):
-        yield hint
+def _shown(default: Any) -> str:
+    """Return a default as help shows it; nothing for None and for what is empty.
 
-
-def _is_list(hint: Any, kind: type) -> bool:
-    """Whether values may be lists of this type."""
-    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else [hint]
-    lists = [one for one in kinds if get_origin(one) in (Sequence, tuple, list)]
-    return any(kind in _kinds(one) for one in lists)
+    >>> _shown(0.25), _shown((1.0, 3.0)), _shown(()), _shown(None)
+    ('0.25', '1,3', '', '')
+    """
+    if isinstance(default, float):
+        return f"{default:g}"
+    if isinstance(default, str | int):
+        return str(default)
+    return ",".join(map(_shown, default or ()))

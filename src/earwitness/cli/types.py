@@ -1,7 +1,8 @@
-"""Types of options with several numbers."""
+"""Types of options with several numbers, and with a name."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -31,3 +32,25 @@ class IntegerList(click.ParamType[list[int]]):
             return [int(text) for text in str(value).split(",")] if value != "" else []
         except ValueError:
             self.fail(f"{value!r} is not a whole number or a list such as 1,2,4", param, ctx)
+
+
+class Pair(click.ParamType[tuple[str, Any]]):
+    """A name and its value, separated by ``=``."""
+
+    def __init__(self, value: Any = str) -> None:
+        self._value = click.types.convert_type(value)
+        self.name = f"name={self._value.name}"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, Any]:
+        name, mark, text = str(value).partition("=")
+        if not (name and mark and text):
+            self.fail(f"{value!r} is not {self.name.upper()}", param, ctx)
+        return name, self._value.convert(text, param, ctx)
+
+
+def collect_pairs(ctx: Any, param: Any, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return values by name, or refuse a name that is given twice; for ``callback``."""
+    names = [name for name, _ in pairs]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise click.BadParameter(f"{twice[0]} is given twice", ctx, param)
+    return dict(pairs)
