@@ -18,7 +18,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from earwitness.engines.local import processes
 from earwitness.experiments.people_orders import draw_orders, first_people
 from earwitness.experiments.reader import read_data
 from earwitness.experiments.references import references_experiment
@@ -69,7 +68,7 @@ def paper_records(items: int, people: int, systems: int, judges: int) -> Records
 def measured(records: Records, settings: dict[str, Any], answer: Any) -> None:
     """Run the experiment and report seconds, and the peak memory of this process and a worker."""
     start = time.perf_counter()
-    result = references_experiment(*records, human=HUMAN, map=processes(JOBS), **settings)
+    result = references_experiment(*records, human=HUMAN, jobs=JOBS, **settings)
     taken = time.perf_counter() - start
     status = Path("/proc/self/status").read_text()
     own = int(status.split("VmHWM:")[1].split()[0]) / 1000

@@ -73,8 +73,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def one_core() -> Iterator[None]:
     """Commands without ``--jobs`` work in the process of their test; other cores have tests."""
     with pytest.MonkeyPatch.context() as patch:
-        for verb in ("audio", "skim"):
-            patch.setattr(f"earwitness.cli.{verb}.count_cores", lambda: 1)
+        patch.setattr("earwitness.engines.local.count_cores", lambda: 1)
         yield
 
 

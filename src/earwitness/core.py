@@ -372,6 +372,9 @@ class Map(Protocol):
     def __call__(self, function: Callable[[T], R], items: Iterable[T], /) -> Iterator[R]: ...
 
 
+Jobs = int | Map  # a number of worker processes, or what distributes work
+
+
 class Progress(Protocol):
     """Report progress: bytes read, total bytes (None if unknown), and cases so far."""
 

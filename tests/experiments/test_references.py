@@ -395,7 +395,7 @@ def pickled(function: Callable[[Any], Any], items: Iterable[Any], /) -> Iterator
 def test_the_work_can_be_sent_to_other_processes() -> None:
     records = summary_records(human="P1")
     here = references_experiment(*records, human="P1", **QUICK)
-    there = references_experiment(*records, human="P1", map=pickled, **QUICK)
+    there = references_experiment(*records, human="P1", jobs=pickled, **QUICK)
     assert content(there) == content(here)
 
 

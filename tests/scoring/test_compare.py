@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from earwitness.cli.main import main
-from earwitness.engines.local import processes
 from earwitness.errors import UsageError
 from earwitness.output_formats import FORMS, render
 from earwitness.report import apply_renderer
@@ -132,7 +131,7 @@ def test_the_same_seed_gives_the_same_bytes_whoever_does_the_work(tmp_path: Path
         write_lines(tmp_path / "r.jsonl", references),
     )
     one = render(compare(*paths), "json")
-    assert render(compare(*paths, map=processes(2)), "json") == one
+    assert render(compare(*paths, jobs=2), "json") == one
     assert render(compare(*paths, seed=1), "json") != one
 
 

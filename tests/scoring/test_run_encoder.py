@@ -103,12 +103,12 @@ def test_every_distinct_text_of_a_run_is_encoded_once(
     given.clear()
     monkeypatch.setattr(text_encoder, "VECTOR_BYTES_IN_MEMORY", held)
     chosen: Map = ENGINES[engine]
-    again = score(*corpus, metrics=["title_bertscore", "collar"], map=chosen)
+    again = score(*corpus, metrics=["title_bertscore", "collar"], jobs=chosen)
     assert sorted(given) == want
     assert again == plain
     store = find_encoder("minilm")._store
     assert (store._file.name is not None) == (held == 50_000)
-    compare(*corpus, metrics="title_bertscore", map=chosen, permutations=10)
+    compare(*corpus, metrics="title_bertscore", jobs=chosen, permutations=10)
     assert sorted(given) == want
 
 

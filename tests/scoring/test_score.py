@@ -86,7 +86,7 @@ def test_any_split_of_the_work_gives_the_same_bits(
     for size in (1000, 20_000):
         monkeypatch.setattr(source_module, "READ_BLOCK_BYTES", size)
         assert score(path) == whole
-    assert score(path, map=processes(2)) == whole
+    assert score(path, jobs=2) == whole
 
 
 def test_results_of_workers_come_in_order_and_errors_reach_the_caller(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_results_of_workers_come_in_order_and_errors_reach_the_caller(tmp_path: 
     samples[17]["duration"] = -1
     path = write_lines(tmp_path / "in.jsonl", samples)
     with pytest.raises(InputError, match=":18: duration: must not be negative"):
-        score(path, map=processes(2))
+        score(path, jobs=2)
     with pytest.raises(UsageError, match="jobs must be 1 or more, got 0"):
         processes(0)
 

@@ -113,9 +113,8 @@ def test_several_objectives_are_told_apart_in_one_run(corpus: tuple[str, str]) -
 
 
 def test_the_longest_strings_are_a_parameter_like_any_other(corpus: tuple[str, str]) -> None:
-    from earwitness.engines.local import processes
 
-    found = score(*corpus, metrics="word_strings", longest=[3, 7], map=processes(2))
+    found = score(*corpus, metrics="word_strings", longest=[3, 7], jobs=2)
     own = found.systems["careful"]
     assert [name for name in own if "micro" not in name] == [
         *(f"p{n}@3" for n in range(1, 4)),
@@ -131,9 +130,8 @@ def test_the_longest_strings_are_a_parameter_like_any_other(corpus: tuple[str, s
 
 
 def test_work_can_be_shared_among_processes(corpus: tuple[str, str]) -> None:
-    from earwitness.engines.local import processes
 
-    assert score(*corpus, map=processes(2)).systems == score(*corpus).systems
+    assert score(*corpus, jobs=2).systems == score(*corpus).systems
 
 
 def test_the_network_of_an_item(corpus: tuple[str, str]) -> None:

@@ -820,7 +820,7 @@ def test_files_read_ahead_give_the_same_skim(day: Path, tmp_path: Path) -> None:
         [day],
         tmp_path / "ahead.flac",
         bare(cache=tmp_path / "cache"),
-        map=lambda function, items: builtins.map(function, items),
+        jobs=lambda function, items: builtins.map(function, items),
         progress=lambda done, *_: reports.append(done),
     )
     assert starts(found) == starts(skim([day], tmp_path / "plain.flac", bare()))

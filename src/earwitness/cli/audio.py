@@ -31,7 +31,7 @@ from earwitness.cli.output import (
     skip_option,
     warnings_as_notes,
 )
-from earwitness.engines.local import count_cores
+from earwitness.engines.local import choose_jobs
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFile
 from earwitness.material.candidates import ClipRule
@@ -153,7 +153,7 @@ class ColumnList(click.ParamType[tuple[str, ...]]):
     help="Numeric columns whose means the selection keeps, such as snr.",
 )
 @skip_option("Recordings")
-@option("--jobs", type=Integer(1), help="Number of worker processes.  [default: number of cores]")
+@JOBS_OPTION
 @SEED_OPTION
 @QUIET_OPTION
 def clips_command(
@@ -183,7 +183,7 @@ def clips_command(
             recordings,
             output,
             annotation=annotation or None,
-            jobs=jobs or count_cores(),
+            jobs=choose_jobs(jobs, *recordings),
             progress=progress,
             **options,
         )
@@ -313,6 +313,7 @@ def normalize_command(
     source: Path,
     output: Path,
     bits: str,
+    jobs: int | None,
     quiet: bool,
     **options: Any,
 ) -> None:
@@ -333,7 +334,14 @@ def normalize_command(
 
     depth: dict[str, Literal[16, 24, "float"]] = {"16": 16, "24": 24, "float": "float"}
     with progress_bar(quiet=quiet, unit="files") as progress:
-        material = audio_normalize(source, output, bits=depth[bits], progress=progress, **options)
+        material = audio_normalize(
+            source,
+            output,
+            bits=depth[bits],
+            jobs=choose_jobs(jobs, source),
+            progress=progress,
+            **options,
+        )
     for line in material.summary():
         click.echo(line)
     print_notes(material.notes)
@@ -384,6 +392,7 @@ def conditions_command(
     talkers: tuple[str, ...],
     q: str,
     output: Path,
+    jobs: int | None,
     quiet: bool,
     **options: Any,
 ) -> None:
@@ -406,6 +415,7 @@ def conditions_command(
             _talker_files(talkers) if talkers else clips,
             output,
             q=_parse_qs(q),
+            jobs=choose_jobs(jobs, *clips),
             progress=progress,
             **options,
         )

@@ -11,7 +11,7 @@ import click
 from earwitness.cli.main import SubcommandGroup
 from earwitness.cli.options import (
     MetricCommand,
-    choose_metric_map,
+    choose_metric_jobs,
     drop_unset,
     report_options,
 )
@@ -49,7 +49,9 @@ RESUME_REMARK = "run the same command again to resume"
 @click.argument("outputs", required=False)
 @click.argument("references", required=False)
 @list_option("--judgements", type=FILE, help="Table of ratings of the outputs (repeatable).")
-@signature_options(references_experiment, "resume_folder", "simulated", "leveling_tolerance")
+@signature_options(
+    references_experiment, "jobs", "resume_folder", "simulated", "leveling_tolerance"
+)
 @JOBS_OPTION
 @option("--resume", type=FOLDER, help="Keep finished parts here, to resume.")
 @QUIET_OPTION
@@ -65,7 +67,7 @@ def references_command(
     references: str | None,
     *,
     judgements: tuple[Path, ...],
-    jobs: int,
+    jobs: int | None,
     quiet: bool,
     resume: Path | None,
     simulate: str | None,
@@ -94,7 +96,7 @@ def references_command(
     ):
         result = references_experiment(
             **work,
-            map=choose_metric_map(jobs, work.get("metrics", ())),
+            jobs=choose_metric_jobs(jobs, work.get("metrics", ()), outputs, references),
             progress=progress,
             resume_folder=resume,
         )

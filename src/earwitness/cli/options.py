@@ -20,7 +20,6 @@ from earwitness.cli.output import (
     text_option,
 )
 from earwitness.cli.types import FloatList, IntegerList
-from earwitness.core import Map
 from earwitness.errors import nearest
 from earwitness.output_formats import FORMS, INTERVAL_FORMS, TABLES
 
@@ -155,13 +154,13 @@ def drop_unset(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value not in (None, ())}
 
 
-def choose_metric_map(jobs: int, metrics: Sequence[str]) -> Map:
-    """Return the map for this number of processes; note metrics that use one process only."""
-    from earwitness.engines.local import choose_map
+def choose_metric_jobs(jobs: int | None, metrics: Sequence[str], *inputs: str | None) -> int:
+    """Return the number of processes for files; note metrics that use one only, if there are."""
+    from earwitness.engines.local import choose_jobs
     from earwitness.registry import METRICS
 
     single_process = [name for name in metrics if name in METRICS and METRICS[name].alone]
-    if jobs > 1 and single_process:
+    if (jobs or 1) > 1 and single_process:
         reason = "the model already uses all cores"
         print_message(f"note: --jobs does not apply to {', '.join(single_process)}: {reason}")
-    return choose_map(jobs)
+    return 1 if single_process else choose_jobs(jobs, *inputs)

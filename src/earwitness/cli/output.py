@@ -296,11 +296,10 @@ QUIET_OPTION = flag_option("--quiet", help="Hide the progress bar.")
 SHOWN_OPTION = option(
     "--shown", metavar="ZONE", help="Time zone of displayed times.  [default: same as --zone]"
 )
-JOBS_OPTION = option("--jobs", default=1, help="Number of worker processes.")
-READERS_OPTION = option(
+JOBS_OPTION = option(
     "--jobs",
     type=Integer(1),
-    help="Number of worker processes that read long recordings.  [default: number of cores]",
+    help="Number of worker processes.  [default: one per core from 50 MB of input on, else one]",
 )
 HOUR_GAP_OPTION = option(
     "--hour-gap",

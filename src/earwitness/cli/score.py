@@ -10,7 +10,7 @@ import click
 import earwitness
 from earwitness.cli.options import (
     MetricCommand,
-    choose_metric_map,
+    choose_metric_jobs,
     drop_unset,
     report_options,
 )
@@ -47,7 +47,7 @@ SAMPLES = "File (.csv or .jsonl) for the values of every sample."
 @click.argument("outputs")
 @click.argument("references", required=False)
 @signature_options(SystemSettings, ceiling=NO_CEILING, worst=WORST)
-@signature_options(score, samples=SAMPLES)
+@signature_options(score, "jobs", samples=SAMPLES)
 @JOBS_OPTION
 @QUIET_OPTION
 @report_options
@@ -56,7 +56,7 @@ def score_command(
     references: str | None,
     samples: Path | None,
     alignments: Path | None,
-    jobs: int,
+    jobs: int | None,
     quiet: bool,
     **options: Any,
 ) -> None:
@@ -68,7 +68,7 @@ def score_command(
     target = OutputTarget.of(options, (outputs, references), samples, alignments)
     files = {"samples": samples, "alignments": alignments}
     work = {
-        "map": choose_metric_map(jobs, options["metrics"]),
+        "jobs": choose_metric_jobs(jobs, options["metrics"], outputs, references),
         **files,
         **target.with_default_worst(drop_unset(options)),
     }
@@ -92,7 +92,7 @@ def score_command(
 def compare_command(
     outputs: str,
     references: str,
-    jobs: int,
+    jobs: int | None,
     quiet: bool,
     **options: Any,
 ) -> None:
@@ -108,7 +108,7 @@ def compare_command(
         comparison = earwitness.compare(
             outputs,
             references,
-            map=choose_metric_map(jobs, options["metrics"]),
+            jobs=choose_metric_jobs(jobs, options["metrics"], outputs, references),
             progress=progress,
             **target.with_default_worst(drop_unset(options)),
         )
@@ -121,13 +121,13 @@ def compare_command(
 @click.command("people", cls=MetricCommand)
 @click.argument("references")
 @signature_options(ScoringSettings)
-@signature_options(people, samples=SAMPLES)
+@signature_options(people, "jobs", samples=SAMPLES)
 @JOBS_OPTION
 @report_options
 def people_command(
     references: str,
     samples: Path | None,
-    jobs: int,
+    jobs: int | None,
     **options: Any,
 ) -> None:
     """Measure the inter-annotator agreement of REFERENCES.
@@ -141,7 +141,7 @@ def people_command(
     """
     target = OutputTarget.of(options, (references,), samples)
     work = {
-        "map": choose_metric_map(jobs, options["metrics"]),
+        "jobs": choose_metric_jobs(jobs, options["metrics"], references),
         "samples": samples,
         **drop_unset(options),
     }

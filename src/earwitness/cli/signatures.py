@@ -33,7 +33,7 @@ from earwitness.cli.types import FloatList, IntegerList, Pair, collect_pairs
 
 SECTION = re.compile(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-{3,}$|\Z)", re.M | re.S)
 ENTRY = re.compile(r"^(\w[\w, ]*)\n((?:\n| .*\n?)+)", re.M)
-NO_OPTIONS = {"map", "progress"}
+NO_OPTIONS = {"progress"}
 
 
 def describe_parameters(source: Callable[..., Any]) -> dict[str, str]:

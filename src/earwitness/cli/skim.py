@@ -14,8 +14,8 @@ from earwitness.cli.output import (
     FILE_PATH,
     FOLDER,
     HOUR_GAP_OPTION,
+    JOBS_OPTION,
     QUIET_OPTION,
-    READERS_OPTION,
     RECORDINGS_ARGUMENT,
     SEED_OPTION,
     SHOWN_OPTION,
@@ -35,7 +35,7 @@ from earwitness.cli.output import (
     skip_option,
     warnings_as_notes,
 )
-from earwitness.engines.local import choose_map, count_cores
+from earwitness.engines.local import choose_jobs
 from earwitness.errors import UsageError
 from earwitness.report.text import render_text
 from earwitness.skims.files import REPORT_FILE
@@ -141,7 +141,7 @@ class ZList(click.ParamType[tuple[float, ...]]):
 @cache_option("cached features")
 @flag_option("--again", help="Recreate skims that already exist.")
 @skip_option("Recordings and files")
-@READERS_OPTION
+@JOBS_OPTION
 @SEED_OPTION
 @QUIET_OPTION
 def skim_command(
@@ -174,7 +174,7 @@ def skim_command(
             output,
             skim_options,
             on_error=on_error,
-            map=choose_map(jobs or count_cores()),
+            jobs=choose_jobs(jobs, *recordings),
             progress=progress,
         )
     click.echo(render_text(skimming_report(run)), nl=False)

@@ -38,7 +38,7 @@ from earwitness.cli.output import (
     warnings_as_notes,
 )
 from earwitness.core import Progress
-from earwitness.engines.local import choose_map
+from earwitness.engines.local import choose_jobs, choose_map
 from earwitness.errors import (
     EarwitnessError,
     InputError,
@@ -214,7 +214,7 @@ def align_command(
     language: str,
     preset: str | None,
     cache: Path | None,
-    jobs: int,
+    jobs: int | None,
     **how: Any,
 ) -> None:
     """Find when the words of a text are spoken (forced alignment).
@@ -230,7 +230,9 @@ def align_command(
     """
     from earwitness.speech.align import align, find_aligner
 
-    chosen = find_aligner(aligner or "", language, cache=cache, map_=choose_map(jobs))
+    chosen = find_aligner(
+        aligner or "", language, cache=cache, map_=choose_map(choose_jobs(jobs, audio))
+    )
     pairs = dict(pair_files(audio, text, skips=how["on_error"] == "skip"))
 
     def work(path: Path, progress: Progress) -> SpeechResult:
@@ -333,7 +335,7 @@ def transcribe_command(
     n_best: int,
     vad: bool | None,
     cache: Path | None,
-    jobs: int,
+    jobs: int | None,
     **how: Any,
 ) -> None:
     """Recognize speech: words with times and confidences.
@@ -357,7 +359,7 @@ def transcribe_command(
             language=language,
             vad=vad,
             cache=cache,
-            map=choose_map(jobs),
+            jobs=choose_jobs(jobs, *audio) if recognizer == "pocketsphinx" else jobs or 1,
             progress=progress,
         )
         windows = [

@@ -16,6 +16,7 @@ from earwitness.cli.output import (
     FILE,
     FILE_PATH,
     FOLDER,
+    JOBS_OPTION,
     NEW_FOLDER_OPTION,
     OUTPUT_OPTION,
     SEED_OPTION,
@@ -38,6 +39,7 @@ from earwitness.cli.study_analyse import (
     pop_table_options,
     table_options,
 )
+from earwitness.engines.local import count_cores
 from earwitness.errors import EarwitnessError, EarwitnessWarning, UsageError, printable
 from earwitness.forms.workbooks.votes import study_ratings_xlsx
 from earwitness.io.tables import records_csv
@@ -241,15 +243,15 @@ def new_command(protocol: str, output: Path | None) -> None:
     help="Database in which to look for audio files that changed since the first answer.  "
     "[default: study.db next to STUDY, if it exists]",
 )
-@option(
-    "--jobs",
-    type=click.IntRange(1),
-    help="Number of worker processes for audio files.  [default: number of cores from 200 MB of "
-    "audio on, else 1]",
-)
+@JOBS_OPTION
 @OUTPUT_OPTION
 def check_command(
-    study: Path, to: str | None, db: str | None, output: Path | None, **options: Any
+    study: Path,
+    to: str | None,
+    db: str | None,
+    output: Path | None,
+    jobs: int | None,
+    **options: Any,
 ) -> None:
     """Check STUDY and show its plan, time per listener and balance.
 
@@ -265,7 +267,7 @@ def check_command(
     form = to or output_format(output, PLAN_FORMATS, {"htm": "html", "txt": "text"})
     target = TextTarget(output, [study])
     with warnings_as_notes(), progress_bar(unit="files") as progress:
-        design = study_check(study, progress=progress, **options)
+        design = study_check(study, jobs=jobs or count_cores(), progress=progress, **options)
         if db is not None:
             _warn_of_changes(study, db)
         elif (study.parent / STORE_FILE_NAME).is_file():

@@ -11,8 +11,8 @@ from earwitness.cli.output import (
     FILE,
     FOLDER,
     HOUR_GAP_OPTION,
+    JOBS_OPTION,
     QUIET_OPTION,
-    READERS_OPTION,
     RECORDINGS_ARGUMENT,
     SEED_OPTION,
     SOUND_UNIT,
@@ -29,7 +29,7 @@ from earwitness.cli.output import (
     warnings_as_notes,
 )
 from earwitness.cli.skim import ZList
-from earwitness.engines.local import choose_map, count_cores
+from earwitness.engines.local import choose_jobs
 from earwitness.errors import UsageError
 from earwitness.models.embedders import DEFAULT_EMBEDDER
 from earwitness.ratings.rubric import LANGUAGES
@@ -98,7 +98,7 @@ from earwitness.studies.plane_study import (
     help="Speech: keep it; play it backwards; or mute it in recordings and avoid it in skims.",
 )
 @cache_option("cached features")
-@READERS_OPTION
+@JOBS_OPTION
 @SEED_OPTION
 @QUIET_OPTION
 def plane_command(
@@ -129,7 +129,7 @@ def plane_command(
             output,
             methods=methods or PLANE_METHODS,
             practice=not no_practice if practice is None else practice,
-            map=choose_map(jobs or count_cores()),
+            jobs=choose_jobs(jobs, *recordings),
             progress=progress,
             **options,
         )

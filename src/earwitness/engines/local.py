@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
-from earwitness.core import Map
+from earwitness.core import Jobs, Map, StrPath
 from earwitness.errors import UsageError, WorkerDied
 
 # --- In-process execution ------------------------------------------------------------------------
@@ -36,6 +37,7 @@ def in_process(function: Callable[[T], R], items: Iterable[T], /) -> Iterator[R]
 
 
 HELD_SIGNALS = (signal.SIGINT, signal.SIGTERM)  # deferred while workers start or end
+MIN_PARALLEL_BYTES = 50_000_000  # of input, for several processes by default
 ITEMS_AHEAD_PER_WORKER = 3  # items per worker submitted before the first result is taken
 _function: Callable[[Any], Any]
 
@@ -47,9 +49,22 @@ def count_cores() -> int:
     return os.cpu_count() or 1
 
 
-def choose_map(jobs: int) -> Map:
+def choose_map(jobs: Jobs) -> Map:
     """Return the map in this process for one job, else a map over processes."""
+    if callable(jobs):
+        return jobs
     return in_process if jobs == 1 else processes(jobs)
+
+
+def choose_jobs(jobs: int | None, *inputs: StrPath | None) -> int:
+    """Return the number of processes for these files and folders: by default one per core, or one
+    if starting them would take longer than they save.
+    """
+    if jobs is not None:
+        return jobs
+    paths = [path for one in map(Path, filter(None, inputs)) for path in (one, *one.rglob("*"))]
+    size = sum(path.stat().st_size for path in paths if path.is_file())
+    return count_cores() if size >= MIN_PARALLEL_BYTES else 1
 
 
 def processes(jobs: int) -> Map:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from earwitness.core import Estimate, Map, Progress, StrPath, Summary, no_progress
-from earwitness.engines.local import in_process
+from earwitness.core import Estimate, Jobs, Map, Progress, StrPath, Summary, no_progress
+from earwitness.engines.local import choose_map
 from earwitness.errors import UsageError, nearest
 from earwitness.experiments.curves import (
     DrawSettings,
@@ -80,7 +80,7 @@ def references_experiment(
     level: float = 0.95,
     seed: int = 0,
     scale: str = "",
-    map: Map = in_process,
+    jobs: Jobs = 1,
     progress: Progress = no_progress,
     resume_folder: StrPath | None = None,
     simulated: str = "",
@@ -131,8 +131,8 @@ def references_experiment(
         Random seed.
     scale
         Rating scale, if the judgements have several.
-    map
-        Function that distributes the work.
+    jobs
+        Number of worker processes, or a function that distributes work as ``map`` does.
     progress
         Function that is called with the numbers of completed steps, of all steps, and of completed
         steps.
@@ -194,7 +194,7 @@ def references_experiment(
         f"sizes={'+'.join(str(size) for size in sizes_by_isolation[True])})|seed={seed}"
     )
     saved = None if resume_folder is None else SavedBlocks(Path(resume_folder), data.key(scored))
-    engine = in_process if data.setup.metrics.alone else map
+    engine = choose_map(1 if data.setup.metrics.alone else jobs)
     steps = len(data.tasks) + SUMMARY_STEPS * len(data.values) * len(sizes_by_isolation)
     tables = score_orders(
         data,

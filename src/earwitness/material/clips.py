@@ -18,8 +18,8 @@ from warnings import warn
 import numpy as np
 
 from earwitness.audio.files import Sound, sound_library, write_new_wav
-from earwitness.core import Progress, StrPath, no_progress
-from earwitness.engines.local import processes
+from earwitness.core import Jobs, Progress, StrPath, no_progress
+from earwitness.engines.local import choose_map
 from earwitness.errors import (
     EarwitnessError,
     EarwitnessWarning,
@@ -291,7 +291,7 @@ def audio_clips(
     balance: Sequence[str] = (),
     numbers: Sequence[str] = (),
     on_error: Literal["fail", "skip"] = "fail",
-    jobs: int = 1,
+    jobs: Jobs = 1,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> ClipRun:
@@ -342,7 +342,7 @@ def audio_clips(
     on_error
         Whether recordings with problems are an error, or skipped.
     jobs
-        Number of worker processes.
+        Number of worker processes, or a function that distributes work as ``map`` does.
     seed
         Random seed of the selection.
     progress
@@ -369,7 +369,7 @@ def audio_clips(
     rule = ClipRule(min_seconds, max_seconds, min_speech, margin, gap)
     if not 0 <= guard < inf:
         raise UsageError(f"guard must be 0 s or more, got {guard:g}")
-    _check_numbers(max_per_recording=max_per_recording, count=count, jobs=jobs)
+    _check_numbers(max_per_recording=max_per_recording, count=count)
     if count is None and (balance or numbers):
         raise UsageError("balance and numbers need the number of clips — set count")
     if fields is not None:
@@ -475,7 +475,7 @@ def _check_pattern(fields: str) -> None:
 
 
 def _cut_all(
-    settings: CutSettings, recordings: Sequence[SourceRecording], jobs: int, progress: Progress
+    settings: CutSettings, recordings: Sequence[SourceRecording], jobs: Jobs, progress: Progress
 ) -> list[CutResult]:
     """Cut all recordings; progress is that of each recording, or after each of several at once."""
     total, done = round(sum(recording.seconds for recording in recordings)), 0.0
@@ -484,8 +484,8 @@ def _cut_all(
     def report(inner: int, _total: int | None, _cases: int) -> None:
         progress(round(done) + inner, total, cut)
 
-    if jobs > 1 and len(recordings) > 1:
-        outcomes = processes(jobs)(partial(_cut_in_worker, settings), recordings)
+    if jobs != 1 and len(recordings) > 1:
+        outcomes = choose_map(jobs)(partial(_cut_in_worker, settings), recordings)
     else:
         outcomes = (cut_recording(settings, recording, report) for recording in recordings)
     with _file_on_interruption(settings.folder / STOP_FILE):

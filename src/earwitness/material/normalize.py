@@ -28,7 +28,7 @@ from earwitness.audio.loudness import (
 from earwitness.audio.read import early_end
 from earwitness.audio.signal import fit_frames, load_soxr
 from earwitness.audio.wav import FLOAT_TAG, PCM_TAG, Form
-from earwitness.core import Progress, StrPath, no_progress
+from earwitness.core import Jobs, Progress, StrPath, no_progress
 from earwitness.engines.local import choose_map
 from earwitness.errors import EarwitnessError, InputError, Problem, UsageError, file_problem
 from earwitness.io.atomic import AtomicFile, AtomicFolder
@@ -502,7 +502,7 @@ def audio_normalize(
     systems: Sequence[str] = (),
     rename: str | None = None,
     on_error: Literal["fail", "skip"] = "fail",
-    jobs: int = 1,
+    jobs: Jobs = 1,
     progress: Progress = no_progress,
 ) -> NormalizedMaterial:
     """Write audio files with the same level, in a new folder with a table of gains and peaks.
@@ -546,7 +546,7 @@ def audio_normalize(
     on_error
         Clips with missing, unreadable or differing files: ``fail``, or ``skip`` and list them.
     jobs
-        Number of worker processes.
+        Number of worker processes, or a function that distributes work as ``map`` does.
     progress
         Called with the number of files written and to write.
 

@@ -38,7 +38,7 @@ from earwitness.audio.files import Samples, Sound, sound_subtype, write_sound
 from earwitness.audio.loudness import measure_speech_level
 from earwitness.audio.read import read_mono, read_sound
 from earwitness.audio.signal import PEAK_LIMIT_DB, can_pass, resample
-from earwitness.core import Progress, StrPath, group_values, no_progress
+from earwitness.core import Jobs, Progress, StrPath, group_values, no_progress
 from earwitness.engines.local import choose_map
 from earwitness.errors import (
     EarwitnessError,
@@ -115,7 +115,7 @@ def audio_conditions(
     seed: int = 1,
     q: Sequence[float] = DEFAULT_QS_DB,
     band: str = "full",
-    jobs: int = 1,
+    jobs: Jobs = 1,
     progress: Progress = no_progress,
 ) -> ReferenceConditions:
     """Create reference conditions from clean clips in a new folder.
@@ -145,7 +145,7 @@ def audio_conditions(
     band
         Band of MNRU: ``"full"``, ``"narrow"`` (100–3400 Hz) or ``"wide"`` (100–7000 Hz).
     jobs
-        Number of worker processes.
+        Number of worker processes, or a function that distributes work as ``map`` does.
     progress
         Called with the number of clips done and the number of all clips.
 

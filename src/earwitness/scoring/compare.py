@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.core import Contrast, Estimate, Map, Progress, Value, no_progress
-from earwitness.engines.local import in_process
+from earwitness.core import Contrast, Estimate, Jobs, Progress, Value, no_progress
+from earwitness.engines.local import choose_map
 from earwitness.errors import UsageError
 from earwitness.metric_set import MetricSet
 from earwitness.scoring.assembly import Request, assemble_scores
@@ -143,7 +143,7 @@ def compare(
     references: Place,
     *,
     samples: bool = False,
-    map: Map = in_process,
+    jobs: Jobs = 1,
     progress: Progress = no_progress,
     **options: Any,
 ) -> Comparison:
@@ -162,8 +162,8 @@ def compare(
         Path, ``"-"``, records or a data frame with references, joined with the outputs by ``item``.
     samples
         Whether to keep the values of every case, as ``to_records("samples")``.
-    map
-        Function that distributes the work.
+    jobs
+        Number of worker processes, or a function that distributes work as ``map`` does.
     progress
         Function that is called with bytes read, total bytes and cases so far.
     **options
@@ -208,7 +208,7 @@ def compare(
     if kept is not None:
         collectors.files.append(SampleRows(kept))
     run = request.run(collectors)
-    run.read(source, other, None, map, progress)
+    run.read(source, other, None, choose_map(jobs), progress)
     systems = collectors.overall.systems
     if any(system.bootstrap.count > MAX_PAIRED_ITEMS for system in systems.values()):
         raise UsageError(

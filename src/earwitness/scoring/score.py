@@ -9,8 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, cast
 
-from earwitness.core import Estimates, Map, Progress, StrPath, no_progress
-from earwitness.engines.local import in_process
+from earwitness.core import Estimates, Jobs, Map, Progress, StrPath, no_progress
+from earwitness.engines.local import choose_map
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFiles
 from earwitness.io.frames import DataFrame, is_frame, output_records, reference_records
@@ -48,7 +48,7 @@ def score(
     alignments: StrPath | None = None,
     reference_counts: Sequence[int] | int = (),
     repeats: int = 5,
-    map: Map = in_process,
+    jobs: Jobs = 1,
     progress: Progress = no_progress,
     **options: Any,
 ) -> Scores:
@@ -75,8 +75,8 @@ def score(
     repeats
         Random draws of annotators per number of references; a draw has the same annotators in all
         items.
-    map
-        Function that distributes the work, such as ``earwitness.engines.local.processes(4)``.
+    jobs
+        Number of worker processes, or a function that distributes work as ``map`` does.
         Metrics with a text encoder always run in this process.
     progress
         Function that is called with bytes read, total bytes and cases so far.
@@ -118,7 +118,7 @@ def score(
     if alignments is not None and not setup.metrics.aligns:
         having = [name for name, kind in METRICS.items() if kind.aligns]
         raise UsageError(f"alignments require a metric that aligns words: {', '.join(having)}")
-    request = Request(setup=setup, settings=settings)
+    request, map_ = Request(setup=setup, settings=settings), choose_map(jobs)
     collectors = request.collectors(other or source)
     subsets = subsets_of(reference_counts, repeats, settings.seed, joined=other is not None)
     if subsets.counts and not samples:
@@ -139,10 +139,10 @@ def score(
             words = files.enter_context(AlignmentFile(Path(alignments), together))
             collectors.files.append(AlignmentRows(words))
         run = request.run(collectors, subsets=subsets, align=alignments is not None)
-        run.read(source, other, system, map, progress)
+        run.read(source, other, system, map_, progress)
         scores = replace(assemble_scores(run, collectors, settings.level), samples=kept)
         if setup.reader.separate_by:
-            part = _score_parts(request, run, (source, other), system, map)
+            part = _score_parts(request, run, (source, other), system, map_)
             scores = replace(scores, slices=(*scores.slices, part))
         return select_values(scores, selected)
 
@@ -200,7 +200,7 @@ def people(
     references: Place,
     *,
     samples: StrPath | bool | None = None,
-    map: Map = in_process,
+    jobs: Jobs = 1,
     progress: Progress = no_progress,
     **options: Any,
 ) -> Scores:
@@ -214,8 +214,8 @@ def people(
     samples
         File (.csv or .jsonl) for the values of every annotator and item, or True to keep them in
         the result. The annotator is the system, so that people can be compared with systems.
-    map
-        Function that distributes the work.
+    jobs
+        Number of worker processes, or a function that distributes work as ``map`` does.
     progress
         Function that is called with bytes read, total bytes and cases so far.
     **options
@@ -256,7 +256,7 @@ def people(
         if samples is not None and not isinstance(samples, bool):
             table = SampleTable(Path(samples), names, request.sample_signature)
             run.people.samples = files.enter_context(table)
-        run.read_people(source, map)
+        run.read_people(source, choose_map(jobs))
     progress(source.read().bytes, source.total, 0)
     scores = replace(assemble_scores(run, collectors, settings.level), samples=kept)
     return select_values(scores, selected)

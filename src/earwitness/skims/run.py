@@ -13,8 +13,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from earwitness.audio.encode import encode
-from earwitness.core import Estimate, Map, Progress, no_progress
-from earwitness.engines.local import in_process
+from earwitness.core import Estimate, Jobs, Map, Progress, no_progress
+from earwitness.engines.local import choose_map
 from earwitness.errors import (
     EarwitnessError,
     InputError,
@@ -160,7 +160,7 @@ def skim(
     z: float | Sequence[float] = 0.5,
     method: str | Sequence[str] = (),
     on_error: OnRecordingError = "fail",
-    map: Map = in_process,
+    jobs: Jobs = 1,
     progress: Progress = no_progress,
     **settings: Any,
 ) -> SkimRun:
@@ -182,9 +182,9 @@ def skim(
     on_error
         Recordings and files that cannot be used: ``fail``, or ``skip`` them and list them in the
         result.
-    map
-        Distributes the reading of long recordings: ``in_process``, or ``processes(jobs)`` of
-        ``earwitness.engines.local``.
+    jobs
+        Number of worker processes that read long recordings, or a function that distributes work
+        as ``map`` does.
     progress
         Callback for progress reports.
     **settings
@@ -220,8 +220,8 @@ def skim(
     refuse_place(place, paths, options)
     all_recordings = run.open_recordings(paths)
     before, total = 0.0, sum(recording.seconds for recording in all_recordings)
-    if map is not in_process and total >= MIN_PARALLEL_SECONDS:
-        progress = run.read_ahead(all_recordings, map, total, progress)
+    if jobs != 1 and total >= MIN_PARALLEL_SECONDS:
+        progress = run.read_ahead(all_recordings, choose_map(jobs), total, progress)
     for recording in all_recordings:
         with run.skipping(recording.name):
             run.make(recording, divide_progress(progress, before, recording.seconds, total))

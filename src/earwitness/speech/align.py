@@ -25,8 +25,8 @@ import numpy as np
 
 from earwitness.audio.decode import facts_of
 from earwitness.audio.read import Break, stream_mono
-from earwitness.core import Map, Progress, no_progress
-from earwitness.engines.local import in_process
+from earwitness.core import Jobs, Map, Progress, no_progress
+from earwitness.engines.local import choose_map, in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.models.cache import Cache, find_cache
 from earwitness.speech import ALIGNERS, choose_aligner
@@ -94,7 +94,7 @@ def align(
     aligner: Aligner | str = "",
     language: str = "eng",
     cache: Path | str | None = None,
-    map: Map = in_process,
+    jobs: Jobs = 1,
     progress: Progress = no_progress,
 ) -> TimedTranscript:
     """Return the sentences and words of a text with the times at which they are spoken.
@@ -108,7 +108,7 @@ def align(
         object with the method ``align``. By default, it depends on the language.
     language
         ISO 639-3 code of the language.
-    audio, cache, map, progress
+    audio, cache, jobs, progress
         As in ``earwitness.speech.recognize.transcribe``.
 
     Returns
@@ -128,7 +128,7 @@ def align(
     sentences = [text[start:end].split() for start, end in sentence_spans(text)]
     words = [word for sentence in sentences for word in sentence]
     if isinstance(aligner, str):
-        aligner = find_aligner(aligner, language, cache=cache, map_=map)
+        aligner = find_aligner(aligner, language, cache=cache, map_=choose_map(jobs))
     times = iter(align_words(path, words, aligner, language, progress=progress))
     segments = []
     for sentence in sentences:

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from earwitness.audio.decode import facts_of
 from earwitness.audio.read import Break, ignore_break, stream_mono
 from earwitness.audio.signal import to_int16
-from earwitness.core import Map, Progress, no_progress
-from earwitness.engines.local import in_process
+from earwitness.core import Jobs, Map, Progress, no_progress
+from earwitness.engines.local import choose_map, in_process
 from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.models.cache import Cache, find_cache, hash_file, hash_text
 from earwitness.models.frames import sound_digest
@@ -453,7 +453,7 @@ def transcribe(
     n_best: int = 0,
     vad: bool | None = None,
     cache: Path | str | None = None,
-    map: Map = in_process,
+    jobs: Jobs = 1,
     progress: Progress = no_progress,
 ) -> Transcription:
     """Recognize the words of an audio file.
@@ -473,8 +473,8 @@ def transcribe(
         not taken for words. By default, if Silero is installed; see ``vad.find_speech``.
     cache
         Cache folder; by default that of the user.
-    map
-        Distributes windows: ``in_process``, or ``processes(jobs)`` of ``earwitness.engines.local``.
+    jobs
+        Number of worker processes, or a function that distributes work as ``map`` does.
     progress
         Callback for progress reports, in seconds of audio.
 
@@ -496,7 +496,13 @@ def transcribe(
         vad = find_silero_file() is not None
     speech = find_speech(path, pad=SPEECH_MARGIN_SECONDS) if vad else None
     windows = recognize_windows(
-        path, recognizer, find_cache(cache), map, progress, speech=speech, broken=breaks.append
+        path,
+        recognizer,
+        find_cache(cache),
+        choose_map(jobs),
+        progress,
+        speech=speech,
+        broken=breaks.append,
     )
     words = [word for window in windows for word in window.words]
     if isinstance(recognizer, PocketsphinxRecognizer):

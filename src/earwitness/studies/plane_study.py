@@ -21,8 +21,7 @@ import yaml
 
 from earwitness.audio.files import Sound, write_new_wav
 from earwitness.audio.wav import wav_seconds
-from earwitness.core import Map, Progress, StrPath, no_progress
-from earwitness.engines.local import in_process
+from earwitness.core import Jobs, Progress, StrPath, no_progress
 from earwitness.errors import UsageError, nearest
 from earwitness.io.atomic import AtomicFile, lock_folder
 from earwitness.io.tables import csv_text, open_csv
@@ -136,7 +135,7 @@ def study_plane(
     listeners: int = 8,
     language: str = "en",
     seed: int = 0,
-    map: Map = in_process,
+    jobs: Jobs = 1,
     progress: Progress = no_progress,
     **settings: Any,
 ) -> list[str]:
@@ -168,8 +167,8 @@ def study_plane(
         avoid in skims. Imported skims require keep.
     title, listeners, language, seed
         Title, number of experts, language of the pages and random seed of the study.
-    map
-        Distributes the reading of long recordings.
+    jobs
+        Number of worker processes, or a function that distributes work as ``map`` does.
     progress
         Callback for progress reports.
     **settings
@@ -228,10 +227,10 @@ def study_plane(
         if is_import:
             _import_folders(material, folders, keys)
         else:
-            notes += _make_skims(material, paths, keys, settings, map, progress)
+            notes += _make_skims(material, paths, keys, settings, jobs, progress)
         if practice is not False:
             day = _find_practice(material.folder, practice, own_day, language, progress)
-            notes += _add_practice(material, day, keys, settings, map, progress)
+            notes += _add_practice(material, day, keys, settings, jobs, progress)
             if day.language not in ("", language):
                 notes.append(REASONS_NOTE)
         _write_study(material, parameters, retest=retest, title=title, listeners=listeners,
@@ -433,7 +432,7 @@ def _add_practice(
     day: PracticeDay,
     keys: Mapping[str, Any],
     settings: Mapping[str, Any],
-    map: Map,
+    jobs: Jobs,
     progress: Progress,
 ) -> Sequence[str]:
     """Add examples, and as many skims to place as other recordings have.
@@ -463,7 +462,7 @@ def _add_practice(
     if len(_skim_options(settings).method_and_z_pairs) != len(missing):
         settings |= _spread_z(len(missing), settings["methods"])
     folder = material.skim_folder / PRACTICE_FOLDER  # apart from the outputs to score
-    run = skim([day.recording], folder, _skim_options(settings), map=map, progress=progress)
+    run = skim([day.recording], folder, _skim_options(settings), jobs=jobs, progress=progress)
     for number, (system, made) in enumerate(zip(missing, run.skims, strict=False)):
         path = folder / f"{made.recording.name}_{made.system}.wav"
         path.replace(material.skim_path(day.item, system))
@@ -514,11 +513,11 @@ def _make_skims(
     paths: Sequence[Path],
     keys: Mapping[str, Any],
     settings: Mapping[str, Any],
-    map: Map,
+    jobs: Jobs,
     progress: Progress,
 ) -> Sequence[str]:
     """Make the skims of all recordings; return notes."""
-    run = skim(paths, material.skim_folder, _skim_options(settings), map=map, progress=progress)
+    run = skim(paths, material.skim_folder, _skim_options(settings), jobs=jobs, progress=progress)
     names = dict.fromkeys(one.recording.name for one in run.skims)
     notes = list(run.notes)
     for name, path in zip(names, paths, strict=True):

@@ -10,7 +10,7 @@ from warnings import warn
 
 from earwitness.analysis.plan import Rule
 from earwitness.analysis.screening import SCREENS
-from earwitness.core import Progress, StrPath, no_progress
+from earwitness.core import Jobs, Progress, StrPath, no_progress
 from earwitness.errors import EarwitnessWarning, MissingExtra, UsageError
 from earwitness.io.atomic import AtomicFolder
 from earwitness.io.tables import records_csv
@@ -219,7 +219,7 @@ def study_check(
     *,
     minutes: float | None = None,
     audio: bool = True,
-    jobs: int | None = None,
+    jobs: Jobs = 1,
     progress: Progress = no_progress,
 ) -> Design:
     """Check a study file and its audio files, and return the design with plan, time and balance.
@@ -235,7 +235,8 @@ def study_check(
     audio
         Whether to measure the audio files and compare their formats, lengths, loudness and content.
     jobs
-        Number of worker processes for audio files. By default one per core if there is much audio.
+        Number of worker processes, or a function that distributes work as ``map`` does. Less than
+        50 MB of audio is measured in this process.
     progress
         Called with the number of audio files measured, and their total.
 

@@ -24,8 +24,8 @@ from earwitness.audio.loudness import (
 )
 from earwitness.audio.read import early_end, read_portions
 from earwitness.audio.wav import PcmDecoder, riff_of
-from earwitness.core import Progress, group_values, no_progress
-from earwitness.engines.local import count_cores, in_process, processes
+from earwitness.core import Jobs, Progress, group_values, no_progress
+from earwitness.engines.local import MIN_PARALLEL_BYTES, choose_map
 from earwitness.errors import InputError, UsageError, file_problem
 from earwitness.io.source import is_present
 from earwitness.report.numbers import MINUS
@@ -150,7 +150,6 @@ def _measure(path: str, decoder: Decoder) -> AudioMeasurement:
 
 
 SHARED_LABEL = "clips"  # of files that all captions share
-MIN_BYTES_FOR_WORKERS = 200_000_000  # below this, starting worker processes takes longer
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +177,7 @@ def check_audio(
     study: Study,
     folder: Path,
     *,
-    jobs: int | None = None,
+    jobs: Jobs = 1,
     progress: Progress = no_progress,
 ) -> StudyAudio | None:
     """Measure all audio files of a study and return notes on them.
@@ -190,7 +189,8 @@ def check_audio(
     folder
         Folder that its paths are relative to.
     jobs
-        Number of worker processes. By default one per core if there is much audio.
+        Number of worker processes, or a function that distributes work as ``map`` does. Less than
+        50 MB of audio is measured in this process.
     progress
         Called with the number of files measured, and their total.
 
@@ -212,10 +212,8 @@ def check_audio(
     paths = list(dict.fromkeys(str(path) for _, _, path in named))
     if any(map(needs_library, paths)):
         sound_library()
-    if jobs is None:
-        is_much = sum(Path(path).stat().st_size for path in paths) >= MIN_BYTES_FOR_WORKERS
-        jobs = count_cores() if is_much else 1
-    map_ = in_process if jobs == 1 else processes(min(jobs, len(paths)))
+    is_much = sum(Path(path).stat().st_size for path in paths) >= MIN_PARALLEL_BYTES
+    map_ = choose_map(jobs if is_much else 1)
     measured = dict[str, AudioMeasurement]()
     for audio in map_(measure_audio, paths):
         measured[audio.path] = audio
