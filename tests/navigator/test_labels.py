@@ -72,6 +72,15 @@ def test_selections_of_a_file_that_was_renamed_are_placed_by_time(tmp_path: Path
     assert overlay.spans == ((7, 1, "owl"),)
 
 
+def test_words_in_labels_do_not_make_a_header_and_quotes_are_closed(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text('0.5\t2\tsong onset\n3\t4\tthe "wren\n')
+    (overlay,) = read_overlays(RECORDING, [tmp_path / "a.txt"])
+    assert overlay.spans == ((0.5, 1.5, "song onset"), (3, 1, 'the "wren'))
+    (tmp_path / "c.csv").write_text('start,end,label\n1,2,"wren\n3,4,robin\n')
+    with pytest.raises(InputError, match="not valid CSV: .*close all quotes"):
+        read_overlays(RECORDING, [tmp_path / "c.csv"])
+
+
 def test_labels_are_cut_at_the_ends(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("-2\t3\ta\n99\t120\tb\n")
     (overlay,) = read_overlays(RECORDING, [tmp_path / "x.txt"])

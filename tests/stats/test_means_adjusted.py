@@ -69,3 +69,13 @@ def test_systems_without_common_items_cannot_be_adjusted() -> None:
     only = votes.select(votes.systems != 2)
     values = [one.value for one in estimate_means(only, ITEM_ADJUSTED)]
     assert [math.isnan(value) for value in values] == [False, False, True, False]
+
+
+def test_one_listener_or_one_system_is_adjusted_without_others() -> None:
+    rng = np.random.default_rng(7)
+    votes = drawn(rng, Components(residual=1.0), np.zeros(3), 6, 5)
+    alone = estimate_means(votes.select(votes.listeners == 0), ITEM_ADJUSTED)
+    assert all(math.isfinite(one.value) and math.isnan(one.low) for one in alone)
+    (system, *_) = estimate_means(votes.select(votes.systems == 0), ITEM_ADJUSTED)
+    (plain, *_) = estimate_means(votes.select(votes.systems == 0), "cluster_t")
+    assert (system.value, system.low) == pytest.approx((plain.value, plain.low))

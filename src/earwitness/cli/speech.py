@@ -184,7 +184,10 @@ def list_audio(paths: Sequence[Path]) -> list[Path]:
 
     files: list[Path] = []
     for path in paths:
-        files += sound_files([path])[0] if path.is_dir() else [path]
+        found = sound_files([path])[0] if path.is_dir() else [path]
+        if not found:
+            raise UsageError(f"{path}: contains no audio files")
+        files += found
     return files
 
 
@@ -264,8 +267,6 @@ def pair_files(audio: Path, text: Path, *, skips: bool) -> Iterator[tuple[Path, 
     if problems and (not skips or len(missing) == len(sounds)):
         raise InputError(problems, done="written")
     print_notes(problems, "skipped")
-    if not sounds:
-        raise UsageError(f"{audio}: contains no audio files")
     yield from ((path, texts[path.stem]) for path in sounds if path.stem in texts)
 
 

@@ -244,11 +244,10 @@ class ScoreRatingSample:
     """Scores (groups × metrics × units), ratings and weights (groups × draws × units).
 
     Ratings may have one row, shared by all draws. Unknown units have weight 0; their value must be
-    a
-    number but has no effect. ``margins`` is one number, or groups × metrics: a score difference of
-    at
-    most this much is a tie. Margins affect only counts of pairs, not correlations. ``controls`` is
-    the number of the last metrics, with which the correlation of all others is removed.
+    a number but has no effect. ``margins`` is one number, or groups × metrics: a score difference
+    of at most this much is a tie. Margins affect only counts of pairs, not correlations.
+    ``controls`` is the number of the last metrics, with which the correlation of all others is
+    removed.
     """
 
     scores: Floats

@@ -156,18 +156,13 @@ def bootstrap_interval(
     """Return the bootstrap interval of each coefficient.
 
     The interval is centred at the observed value on a variance-stabilizing scale, and its width
-    comes
-    from the standard deviation of the draws. The target is the mean of the coefficient over studies
-    of
-    the same size with other raters (items, systems). Draws are biased downwards, since raters who
-    are
-    drawn twice contribute their noise twice, so only their spread is used. The scale, on the range
-    −1
-    … 1, is Fisher's z for Pearson's r and the arcsine for other coefficients, whose draws often
-    reach
-    1, where Fisher's z is infinite. In simulations with resampled raters, percentile intervals
-    missed
-    the target in up to three of five cases, and reflected or bias-corrected intervals in more.
+    comes from the standard deviation of the draws. The target is the mean of the coefficient over
+    studies of the same size with other raters (items, systems). Draws are biased downwards, since
+    raters who are drawn twice contribute their noise twice, so only their spread is used. The
+    scale, on the range −1 … 1, is Fisher's z for Pearson's r and the arcsine for other
+    coefficients, whose draws often reach 1, where Fisher's z is infinite. In simulations with
+    resampled raters, percentile intervals missed the target in up to three of five cases, and
+    reflected or bias-corrected intervals in more.
 
     Parameters
     ----------

@@ -26,10 +26,8 @@ class MappingErrors:
     """Errors of scores after mapping to the rating scale, as defined in ITU-T P.1401.
 
     ``curve`` has points of the mapping: the metric's own score, and the mapped value. ``asked`` is
-    the
-    requested mapping, ``used`` the one that the number of points allows, or ``flat`` if no curve
-    fits
-    better than the mean.
+    the requested mapping, ``used`` the one that the number of points allows, or ``flat`` if no
+    curve fits better than the mean.
     """
 
     level: str
@@ -46,10 +44,9 @@ class MappingErrors:
 class MetricFigures:
     """Agreement of one metric with the ratings.
 
-    ``low_is_good`` means that lower scores are better; ``baseline`` marks a trivial
-    metric for comparison. ``systems`` has mean scores over rated outputs. ``margins`` has, by
-    level,
-    the largest score difference that counts as a tie after calibration. ``people`` has mean ratings
+    ``low_is_good`` means that lower scores are better; ``baseline`` marks a trivial metric for
+    comparison. ``systems`` has mean scores over rated outputs. ``margins`` has, by level, the
+    largest score difference that counts as a tie after calibration. ``people`` has mean ratings
     over the outputs that the metric scores, if it does not score all.
     """
 

@@ -111,6 +111,8 @@ def _read_overlay(
         wrong = _LabelError("", f"cannot be read: {error.strerror}")
     except UnicodeDecodeError:
         wrong = _LabelError("", "is not a text file in UTF-8", remedy)
+    except csv.Error as error:
+        wrong = _LabelError("", f"is not valid CSV: {error}", "close all quotes")
     except _LabelError as error:
         wrong = error
     if not lines:
@@ -162,14 +164,16 @@ def _read_labels(text: str, recording: Recording) -> LabelLines:
         by_file = named == own or len(named) != 1 or len(own) != 1  # not one renamed file
         return rows, lambda row: _raven_span(row, recording, by_file=by_file)
     header = first.lower()
-    if any(name in header for name in START_COLUMNS):
-        delimiter = max("\t;,", key=header.count)
+    delimiter = max("\t;,", key=header.count)
+    if {cell.strip(' "') for cell in header.split(delimiter)} & {*START_COLUMNS}:
         return list(_table_rows(lines, delimiter, lower=True)), _csv_span
     return list(_audacity_rows(lines)), _csv_span
 
 
 def _table_rows(lines: Sequence[str], delimiter: str, *, lower: bool = False) -> Iterator[Line]:
-    reader = csv.reader(lines, delimiter=delimiter)
+    """Yield the rows below the header; only cells of CSV may be in quotes."""
+    quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
+    reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
     names: list[str] | None = None
     for cells in reader:
         if not any(cell.strip() for cell in cells):

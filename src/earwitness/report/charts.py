@@ -102,16 +102,23 @@ def close_axis(numbers: Iterable[float]) -> Axis:
 
 
 def _scale_axis(low: float, high: float) -> Axis:
-    """Return an axis over a whole scale, with round ticks that include its ends.
+    """Return an axis over a whole scale, with its ends and ticks at even distances.
+
+    The distance is a round number, unless only very many or very few ticks would be so far apart.
 
     >>> _scale_axis(0, 100).ticks
     (0.0, 20.0, 40.0, 60.0, 80.0, 100.0)
+    >>> _scale_axis(1, 100).ticks
+    (1.0, 25.75, 50.5, 75.25, 100.0)
     """
+    if low == high:
+        return fit_axis([low])
     width = high - low
     power = 10.0 ** floor(log10(width))
     counts = [width / (multiple * power) for multiple in (0.1, 0.2, 0.5, 1, 2, 5)]
     whole = [round(count) for count in counts if abs(count - round(count)) < 1e-9]
-    count = min(whole or [TICK_COUNT - 1], key=lambda n: abs(n - TICK_COUNT))
+    fitting = [count for count in whole if 2 <= count <= 2 * TICK_COUNT]
+    count = min(fitting or [TICK_COUNT - 1], key=lambda n: abs(n - TICK_COUNT))
     return Axis(
         low, high, tuple(round(low + width * i / count, 10) + 0.0 for i in range(count + 1))
     )

@@ -70,8 +70,7 @@ class Intervals:
     """Estimates of one value in rows, by series (such as systems).
 
     ``table`` replaces the default table of the estimates. If ``marked`` is set, a line is drawn
-    there,
-    and the axis covers the estimates instead of the whole scale.
+    there, and the axis covers the estimates instead of the whole scale.
     """
 
     title: str

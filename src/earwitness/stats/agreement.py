@@ -85,9 +85,8 @@ def krippendorff_alpha(
     Returns
     -------
     Estimate
-        Alpha. ``n`` counts units with two or more votes, ``undefined`` the others. Alpha is NaN
-        if all
-        votes are equal, since no disagreement is expected then.
+        Alpha. ``n`` counts units with two or more votes, ``undefined`` the others. Alpha is NaN if
+        all votes are equal, since no disagreement is expected then.
 
     References
     ----------

@@ -65,8 +65,7 @@ def poisson_weights(hashes: Hashes, draws: int, seed: int) -> NDArray[np.uint8]:
     """Return independent Poisson(1) weights, one row per case and one column per draw.
 
     The weights of a case depend only on its hash and the seed, so they do not depend on the order
-    or
-    grouping of cases.
+    or grouping of cases.
     """
     words = -(-draws // 4)
     start = hashes ^ mix_hashes(np.array([seed], np.uint64))

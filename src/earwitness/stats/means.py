@@ -100,8 +100,7 @@ def two_way_bootstrap(votes: Votes, settings: IntervalSettings) -> list[Estimate
     """Return the mean of votes with a percentile bootstrap interval over listeners and items.
 
     With fewer than five listeners or items there is no interval. Draws in which a system has no
-    vote
-    are skipped; ``method`` has their number.
+    vote are skipped; ``method`` has their number.
     """
     draws = two_way_draws(votes, settings.draws, settings.seed)
     listeners, items = count_heard(votes)
@@ -164,6 +163,12 @@ def _additive_means(counts: Floats, totals: Floats) -> Floats:
     heard, has_votes = counts.sum(axis=0) > 0, counts.sum(axis=1) > 0
     counts, totals = counts[:, heard], totals[:, heard]
     means = np.full(len(counts), np.nan)
+    if not has_votes.any():
+        return means
+    if has_votes.sum() == 1:
+        item_means = totals[has_votes] / counts[has_votes]
+        means[has_votes] = item_means.mean()
+        return means
     share = counts / counts.sum(axis=0)
     normal = np.diag(counts.sum(axis=1)) - share @ counts.T
     right = totals.sum(axis=1) - share @ totals.sum(axis=0)
@@ -289,8 +294,7 @@ def mean_over_listeners(
     """Return the mean of one value per listener, and p of the test against ``expected``.
 
     Missing values are NaN. ``wider`` multiplies the standard error. ``upper`` requests a one-sided
-    p for
-    larger means. With one listener, or without spread, the interval and p are NaN.
+    p for larger means. With one listener, or without spread, the interval and p are NaN.
     """
     defined = values[~np.isnan(values)]
     n, undefined = len(defined), len(values) - len(defined)
@@ -384,8 +388,7 @@ def vote_shares(
     """Return the share of votes within these limits, one estimate per system.
 
     It is the mean of listeners' shares with a t interval over listeners, clipped to 0 and 1. It
-    refers
-    to these items and other listeners.
+    refers to these items and other listeners.
     """
     within = (votes.values >= at_least) & (votes.values <= at_most)
     indicators = replace(votes, values=within.astype(np.float64))

@@ -388,8 +388,7 @@ class Components:
 
     ``listener``: listeners differ in their mean vote; ``item``: items differ in quality;
     ``listener_system``: listeners differ in their preference for a system; ``item_system``: a
-    system
-    is better on some items; ``residual``: what a repeated vote would not reproduce.
+    system is better on some items; ``residual``: what a repeated vote would not reproduce.
     """
 
     listener: float = 0.0

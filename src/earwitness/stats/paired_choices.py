@@ -81,8 +81,7 @@ def tie_factor_limit(choices: Choices) -> float:
 
     η diverges if abilities can be shifted such that every choice widens its pair by at least 2 and
     every tie keeps its pair within 2. Such shifts exist unless the shortest paths under these
-    limits
-    contain a cycle of negative length.
+    limits contain a cycle of negative length.
     """
     from scipy.sparse.csgraph import NegativeCycleError, floyd_warshall
 

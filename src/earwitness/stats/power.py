@@ -24,18 +24,14 @@ class PowerScenario:
     """Variance components, design and test of a planned comparison of two systems.
 
     ``items`` is the total number of items; each panel hears its share of them. ``alpha`` is divided
-    by
-    the number of ``tests``, the strictest level of Holm's correction. On a scale with steps votes
-    are
-    rounded: ``step`` adds step² / 12 to the residual variance, which is accurate unless votes pile
-    up
-    at an end of the scale.
+    by the number of ``tests``, the strictest level of Holm's correction. On a scale with steps
+    votes are rounded: ``step`` adds step² / 12 to the residual variance, which is accurate unless
+    votes pile up at an end of the scale.
 
     ``method`` is ``cluster_t``, the paired t test over listeners, which refers to these items;
     item_system then only makes panels differ, since panels hear different items. Or it is
-    ``mixed``,
-    which refers to other items as well; item_system then counts in full, and variances are those of
-    all systems.
+    ``mixed``, which refers to other items as well; item_system then counts in full, and variances
+    are those of all systems.
     """
 
     components: Components
@@ -184,8 +180,7 @@ def closed_power(plan: PowerScenario, difference: float) -> float:
     """Return the power by the noncentral t; exact for one panel and ``cluster_t``.
 
     For other designs it is approximate. NaN if the design cannot be tested: one listener, no item,
-    or
-    a panel of one for ``mixed``.
+    or a panel of one for ``mixed``.
     """
     if plan.listeners < 2 or plan.items < 1:
         return math.nan
@@ -202,8 +197,7 @@ def _noncentral_t_tails(shift: float, freedom: float, critical: float) -> float:
     """Return the probability that a noncentral t is beyond the critical value, on either side.
 
     t is a normal variable over the root of a chi-squared one; the mean over quantiles of the latter
-    is
-    computed by the trapezoidal rule, which is stable in both tails.
+    is computed by the trapezoidal rule, which is stable in both tails.
     """
     from scipy.special import gammainccinv, gammaincinv, ndtr
 

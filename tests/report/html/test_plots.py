@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import dist, inf, nan
 
 import pytest
@@ -381,3 +381,13 @@ def test_compact_curves_stand_side_by_side_and_are_not_folded() -> None:
     page = draw(*parts)
     assert page.count('<figure class="compact">') == 4
     assert "Show 1 more" not in page
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 5), (0, 100), (1, 100), (0, 97), (1.1, 4.8), (7, 7)])
+def test_axes_of_scales_have_few_ticks_at_even_distances(low: float, high: float) -> None:
+    axis = fit_axis([low, high], replace(RATING, low=low, high=high))
+    steps = [b - a for a, b in pairwise(axis.ticks)]
+    assert 2 <= len(steps) <= 10
+    assert steps == pytest.approx([steps[0]] * len(steps))
+    assert axis.low <= low <= high <= axis.high
+    assert (axis.ticks[0], axis.ticks[-1]) == (axis.low, axis.high)
