@@ -77,7 +77,7 @@ def test_words_in_labels_do_not_make_a_header_and_quotes_are_closed(tmp_path: Pa
     (overlay,) = read_overlays(RECORDING, [tmp_path / "a.txt"])
     assert overlay.spans == ((0.5, 1.5, "song onset"), (3, 1, 'the "wren'))
     (tmp_path / "c.csv").write_text('start,end,label\n1,2,"wren\n3,4,robin\n')
-    with pytest.raises(InputError, match="not valid CSV: .*close all quotes"):
+    with pytest.raises(InputError, match=r"not valid CSV: .*close all quotes"):
         read_overlays(RECORDING, [tmp_path / "c.csv"])
 
 
