@@ -224,7 +224,7 @@ def dense(folder: Path, quick: bool) -> bool:
         path.write_text(json.dumps(sample) + "\n")
         for matching in ("greedy", "optimal"):
             code = SCORE.replace(
-                "[1])", f'[1], metrics="collar", collar=60, matching="{matching}")'
+                "[1])", f'[1], metrics="collar", collar=60, boundary_matching="{matching}")'
             )
             command = [sys.executable, "-c", code, str(path)]
             done = subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -103,7 +103,7 @@ class Metric(ABC):
     --------
     >>> from earwitness.registry import METRICS
     >>> METRICS["collar"](collar=1.0).signature
-    'collar(against=mean,edge=0.0,collar=1.0,matching=greedy)'
+    'collar(against=mean,edge=0.0,collar=1.0,boundary_matching=greedy)'
     """
 
     task: ClassVar[str]

@@ -39,7 +39,7 @@ def network(
     item: str,
     *,
     outputs: Place | None = None,
-    tokenise: str = "",
+    tokenize: str = "",
     **parameters: Any,
 ) -> NetworkResult:
     """Merge the reference summaries of an item into a word network.
@@ -53,7 +53,7 @@ def network(
     outputs
         Path, ``"-"`` or records with summaries of systems. The network then also has the path that
         is closest to the summary of each system.
-    tokenise
+    tokenize
         Tokenizer for texts of summaries: ``"blanks"`` (default) or ``"japanese"``.
     **parameters
         Parameters of the metric ``sumaccy``.
@@ -88,7 +88,7 @@ def network(
     """
     source = reference_source(references)
     other = None if outputs is None else sources(outputs, references)[0]
-    _, metrics, reader = set_up(other, source, "sumaccy", parameters | {"tokenise": tokenise})
+    _, metrics, reader = set_up(other, source, "sumaccy", parameters | {"tokenize": tokenize})
     parsed, findings = read_references(source, reader, "fail")
     refuse_problems(findings.problems, "drawn", findings.count)
     if item not in parsed.rows:

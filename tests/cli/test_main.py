@@ -191,7 +191,7 @@ def test_the_form_follows_the_ending_of_the_file(ending: str, samples: Path) -> 
 def test_an_option_given_several_times_is_scored_with_each(samples: Path) -> None:
     done = run("score", samples, "--metric", "collar", "--collar", 1, "--collar", 5)
     assert done.returncode == 0, done.stderr
-    assert "collar(against=mean,edge=0.0,collar=1.0,matching=greedy)" in done.stdout
+    assert "collar(against=mean,edge=0.0,collar=1.0,boundary_matching=greedy)" in done.stdout
     assert "collar_f1@5.0 ↑" in done.stdout
 
 

@@ -20,8 +20,8 @@ def values(
 
 def test_optimal_matching_finds_the_pair_that_greedy_gives_away() -> None:
     # 10–12 and 13–15.5 are both within 3 s
-    assert values("collar", [12, 15.5], [10, 13], matching="optimal") == [1, 1, 1]
-    assert values("collar", [12, 15.5], [10, 13], matching="greedy") == [0.5, 0.5, 0.5]
+    assert values("collar", [12, 15.5], [10, 13], boundary_matching="optimal") == [1, 1, 1]
+    assert values("collar", [12, 15.5], [10, 13], boundary_matching="greedy") == [0.5, 0.5, 0.5]
 
 
 def test_median_distances_from_either_side() -> None:

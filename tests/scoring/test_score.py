@@ -167,7 +167,7 @@ def test_one_case_has_no_interval() -> None:
 def test_signature_and_provenance_say_how_to_make_it_again() -> None:
     scores = score(SAMPLES, chunk_size=3.0, seed=5, draws=50, level=0.9)
     assert scores.signature == (
-        f"earwitness={__version__}|chunks(against=mean,edge=0.0,chunk_size=3.0)|collar(against=mean,edge=0.0,collar=3.0,matching=greedy)"
+        f"earwitness={__version__}|chunks(against=mean,edge=0.0,chunk_size=3.0)|collar(against=mean,edge=0.0,collar=3.0,boundary_matching=greedy)"
         "|bootstrap-multinomial(draws=50,level=0.9,seed=5)|on_error=fail"
     )
     assert (scores.provenance.seed, scores.provenance.cases) == (5, 40)
@@ -187,7 +187,7 @@ def test_several_values_of_a_parameter_are_scored_side_by_side() -> None:
 
 
 def test_several_parameters_are_combined_and_named_by_what_differs() -> None:
-    both = score(SAMPLES, metrics="collar", collar=[3, 30], matching=["greedy", "optimal"])
+    both = score(SAMPLES, metrics="collar", collar=[3, 30], boundary_matching=["greedy", "optimal"])
     assert len(both.families) == 4
     found = both.systems["outputs"]
     assert found["collar_f1@30.0,optimal"].value >= found["collar_f1@30.0,greedy"].value

@@ -213,7 +213,7 @@ def test_summaries_in_words_of_their_own_are_scored_as_texts() -> None:
 def test_text_that_is_no_extraction_can_be_scored_by_how_it_is_written() -> None:
     given = [output(text="the cherry trees in Japan")]
     assert "or use --metric sumaccy --word-match surface" in problems(given, [reference()])
-    found = score(given, [reference()], metrics="sumaccy", match="surface")
+    found = score(given, [reference()], metrics="sumaccy", word_match="surface")
     assert found.systems["s"]["sumaccy"].value == pytest.approx(0.8)
     assert "match=surface" in found.signature
 
@@ -238,7 +238,7 @@ def test_options_and_metrics_of_chapters_are_not_for_summaries() -> None:
     with pytest.raises(UsageError, match="belong to one task: collar is for chapters, kept is for"):
         score([output(positions=[1])], [reference()], metrics=["collar", "kept"])
     with pytest.raises(UsageError, match='unknown tokenizer "japanes" — did you mean "japanese"'):
-        score([output(positions=[1])], [reference()], tokenise="japanes")
+        score([output(positions=[1])], [reference()], tokenize="japanes")
 
 
 def test_japanese_is_cut_into_words() -> None:
@@ -247,27 +247,27 @@ def test_japanese_is_cut_into_words() -> None:
         "transcript": "日本の桜は春に美しく咲く",
         "references": [{"text": "桜は春に咲く"}, {"text": "日本の桜は咲く"}],
     }
-    assert value([output(text="桜は春に咲く")], [record], tokenise="japanese") == 1
-    scores = score([output(text="桜は咲く")], [record], tokenise="japanese")
-    assert f"|tokenise=japanese(janome={version('janome')})" in scores.signature
-    drawn = network([record], "cherry", tokenise="japanese")
-    assert drawn.signature.endswith(f"|tokenise=japanese(janome={version('janome')})")
+    assert value([output(text="桜は春に咲く")], [record], tokenize="japanese") == 1
+    scores = score([output(text="桜は咲く")], [record], tokenize="japanese")
+    assert f"|tokenize=japanese(janome={version('janome')})" in scores.signature
+    drawn = network([record], "cherry", tokenize="japanese")
+    assert drawn.signature.endswith(f"|tokenize=japanese(janome={version('janome')})")
 
 
-def test_a_missing_tokeniser_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tokenizer_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "janome.tokenizer", None)
     words_module._load_janome.cache_clear()
     with pytest.raises(MissingExtra, match=r"\[ja\]"):
         words_module.split_japanese("桜")
 
 
-def test_a_tokeniser_that_is_not_there_has_no_version(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tokenizer_that_is_not_there_has_no_version(monkeypatch: pytest.MonkeyPatch) -> None:
     def nowhere(name: str) -> str:
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(words_module, "version", nowhere)
-    scores = score([output(positions=[1])], [reference()], tokenise="japanese")
-    assert scores.signature.endswith("|tokenise=japanese")
+    scores = score([output(positions=[1])], [reference()], tokenize="japanese")
+    assert scores.signature.endswith("|tokenize=japanese")
 
 
 def test_ctm_is_sorted_by_recording_and_comments_are_passed_over() -> None:
@@ -330,7 +330,7 @@ def test_apostrophes_and_unicode_forms_are_folded() -> None:
     text = "It\u2019s cafe\u0301 o'clock SIX rock'n'roll."
     for content in ({"text": text}, {"words": text.split()}):
         assert value([output(**content)], [record]) == 1
-    written = score([output(text=text)], [record], metrics="sumaccy", match="surface")
+    written = score([output(text=text)], [record], metrics="sumaccy", word_match="surface")
     assert written.systems["s"]["sumaccy"].value == 1
 
 
@@ -369,7 +369,7 @@ def test_texts_without_latin_words_are_noted_where_they_cannot_be_seen() -> None
     assert seen.systems["s"]["rouge_l_f1"].value > 0.5
 
 
-def test_japanese_without_its_tokeniser_is_told_of_it() -> None:
+def test_japanese_without_its_tokenizer_is_told_of_it() -> None:
     record = {"item": "cherry", "transcript": "桜は咲く", "references": [{"text": "桜は"}]}
     assert "--tokenize japanese" in problems([output(positions=[1])], [record])
 

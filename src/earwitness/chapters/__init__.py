@@ -92,7 +92,7 @@ def collar(
     duration: float | None = None,
     *,
     collar: float = 3.0,
-    matching: str = "greedy",
+    boundary_matching: str = "greedy",
     edge: float = 0.0,
     against: str = "mean",
 ) -> Values:
@@ -108,7 +108,7 @@ def collar(
         Duration of the recording in seconds; needed only if ``edge`` is set.
     collar
         Largest distance between matched boundaries in seconds.
-    matching
+    boundary_matching
         ``"greedy"`` matches the closest pairs first, ``"optimal"`` as many pairs as possible.
     edge
         Boundaries within this many seconds of the start or the end are ignored.
@@ -127,7 +127,7 @@ def collar(
     """
     from earwitness.chapters.metrics import Collar
 
-    metric = Collar(collar=collar, matching=matching, edge=edge, against=against)
+    metric = Collar(collar=collar, boundary_matching=boundary_matching, edge=edge, against=against)
     return _values(metric, hypothesis, reference, duration)
 
 
@@ -137,7 +137,7 @@ def r_value(
     duration: float | None = None,
     *,
     collar: float = 3.0,
-    matching: str = "greedy",
+    boundary_matching: str = "greedy",
     edge: float = 0.0,
     against: str = "mean",
 ) -> Values:
@@ -150,7 +150,7 @@ def r_value(
     """
     from earwitness.chapters.metrics import RValue
 
-    metric = RValue(collar=collar, matching=matching, edge=edge, against=against)
+    metric = RValue(collar=collar, boundary_matching=boundary_matching, edge=edge, against=against)
     return _values(metric, hypothesis, reference, duration)
 
 

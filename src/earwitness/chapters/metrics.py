@@ -224,7 +224,7 @@ class Chunks(ChunkedMetric):
 
 COLLAR_OPTION = {"help": "largest distance between matched boundaries, in seconds", "least": 0}
 MATCHING_OPTION = {
-    "help": "matching: closest pairs first (greedy), or as many pairs as possible (optimal)",
+    "help": "closest pairs first (greedy), or as many pairs as possible (optimal)",
     "choices": tuple(MATCHINGS),
 }
 
@@ -237,17 +237,17 @@ class MatchedMetric(ChapterMeans):
     ----------
     collar
         Largest distance between matched boundaries in seconds.
-    matching
+    boundary_matching
         ``"greedy"`` matches the closest pairs first; ``"optimal"`` matches as many pairs as
         possible.
     """
 
     collar: float = field(default=3.0, metadata=COLLAR_OPTION)
-    matching: str = field(default="greedy", metadata=MATCHING_OPTION)
+    boundary_matching: str = field(default="greedy", metadata=MATCHING_OPTION)
 
     def counts(self, pairs: ChapterCases) -> tuple[Ints, Ints, Ints]:
         """Return the numbers of matches, of output boundaries and of reference boundaries."""
-        return _counts(pairs, self.collar, self.matching)
+        return _counts(pairs, self.collar, self.boundary_matching)
 
 
 @lru_cache(maxsize=16)
@@ -273,7 +273,7 @@ class Collar(MatchedMetric):
     ----------
     collar
         Largest distance between matched boundaries in seconds.
-    matching
+    boundary_matching
         ``"greedy"`` or ``"optimal"``.
     edge
         Boundaries within this many seconds of the start or the end are ignored.
@@ -334,7 +334,7 @@ class RValue(MatchedMetric):
     ----------
     collar
         Largest distance between matched boundaries in seconds.
-    matching
+    boundary_matching
         ``"greedy"`` or ``"optimal"``; see ``Collar``.
     edge
         Boundaries within this many seconds of the start or the end are ignored.

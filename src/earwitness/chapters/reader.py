@@ -473,7 +473,7 @@ def _matches_by_value(
                 boundaries,
                 duration=case.item.duration,
                 collar=metric.collar,
-                matching=metric.matching,
+                matching=metric.boundary_matching,
                 edge=metric.edge,
             )
             for system, case in cases.items()

@@ -26,20 +26,13 @@ from earwitness.output_formats import FORMS, INTERVAL_FORMS, TABLES
 # --- Options of metrics and of input formats -----------------------------------------------------
 
 
-OPTION_NAMES = {  # clearer than the names of parameters
-    "match": "word-match",
-    "matching": "boundary-matching",
-    "tokenise": "tokenize",
-}
-
-
 def option_flag(parameter: str) -> str:
     """Return the option that sets a parameter of a metric.
 
-    >>> option_flag("chunk_size"), option_flag("match")
-    ('--chunk-size', '--word-match')
+    >>> option_flag("chunk_size")
+    '--chunk-size'
     """
-    return f"--{OPTION_NAMES.get(parameter, parameter.replace('_', '-'))}"
+    return f"--{parameter.replace('_', '-')}"
 
 
 class Parameter(NamedTuple):

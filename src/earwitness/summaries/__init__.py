@@ -41,7 +41,7 @@ def sumaccy(
     objective: str = "edits",
     arcs: str = "observed",
     boundary: str = "include",
-    match: str = "position",
+    word_match: str = "position",
 ) -> Values:
     """Compute SumACCY and WSumACCY on the word network of the reference summaries.
 
@@ -60,7 +60,7 @@ def sumaccy(
     boundary
         Whether the weight includes the arcs to the first and from the last word: ``"include"`` or
         ``"exclude"``.
-    match
+    word_match
         Comparison of words by ``"position"`` or by spelling (``"surface"``).
 
     Returns
@@ -78,7 +78,7 @@ def sumaccy(
     >>> sumaccy("it rains", ["it rains", "rains lot"], "it rains a lot")["wsumaccy"]
     0.5
     """
-    parameters = {"objective": objective, "arcs": arcs, "boundary": boundary, "match": match}
+    parameters = {"objective": objective, "arcs": arcs, "boundary": boundary, "word_match": word_match}
     return _values("sumaccy", parameters, hypothesis, references, transcript)
 
 

@@ -93,7 +93,7 @@ class SummarizationAccuracy(SummaryItems):
     boundary
         Whether the weight includes the arcs to the first and from the last word: ``"include"`` or
         ``"exclude"``.
-    match
+    word_match
         Comparison of words by ``"position"``, or by spelling (``"surface"``), which is optimistic.
 
     Examples
@@ -115,7 +115,7 @@ class SummarizationAccuracy(SummaryItems):
     objective: str = field(default="edits", metadata=OBJECTIVE_OPTION)
     arcs: str = field(default="observed", metadata=ARCS_OPTION)
     boundary: str = field(default="include", metadata=BOUNDARY_OPTION)
-    match: str = field(default="position", metadata=MATCH_OPTION)
+    word_match: str = field(default="position", metadata=MATCH_OPTION)
 
     name = "sumaccy"
     title = "Summarization accuracy on the word network"
@@ -154,7 +154,7 @@ class SummarizationAccuracy(SummaryItems):
 
     def _compared(self, case: Case) -> tuple[Sequence[Hashable], dict[int, str] | None]:
         """Return the words of the output as they are compared, and those of the transcript."""
-        if self.match == "position":
+        if self.word_match == "position":
             return positions(case.output), None
         said = {place: normalise_word(word) for place, word in enumerate(case.item.words, 1)}
         return [normalise_word(word) for word in case.output.words], said
@@ -188,7 +188,7 @@ class SummarizationAccuracy(SummaryItems):
     ) -> None:
         """Fill the rows; cases of small networks are computed at once."""
         with_ceilings = not names or any(map(CEILING_VALUES.__contains__, names))
-        plain = (self.objective, self.arcs, self.match) == ("edits", "observed", "position")
+        plain = (self.objective, self.arcs, self.word_match) == ("edits", "observed", "position")
         small = [item for item in items if plain and item.longest <= MAX_SMALL_WORDS]
         left = {row for item in items for row in item.rows}
         for batch in small_batches(small):

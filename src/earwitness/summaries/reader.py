@@ -37,7 +37,7 @@ from earwitness.task import TaskReader
 from earwitness.text.scripts import NOT_LATIN_REMARK, latin_notes, not_latin
 from earwitness.text.timed_transcripts import guess_transcript_form, parse_timed_transcripts
 from earwitness.text.transcripts import CONFIDENCE_REMEDY, SORT_REMEDY, TimedWord
-from earwitness.text.words import TOKENIZERS, normalise_word, tokeniser_signature
+from earwitness.text.words import TOKENIZERS, normalise_word, tokenizer_signature
 
 # --- Words and positions of a record -------------------------------------------------------------
 
@@ -61,11 +61,11 @@ class SummaryOptions:
 
     outputs: bool = True
     references: bool = True
-    tokenise: str = "blanks"
+    tokenize: str = "blanks"
 
     def cut(self, text: str) -> tuple[str, ...]:
         """Split a text into words."""
-        return tuple(TOKENIZERS[self.tokenise](text))
+        return tuple(TOKENIZERS[self.tokenize](text))
 
 
 class ParsedSummary(NamedTuple):
@@ -208,7 +208,7 @@ def _plain(
         return ParsedSummary(Summary(content.text, words, None))
     extracted = extraction(words, item.words)
     if isinstance(extracted, NoExtraction):
-        if reading.tokenise == "blanks" and UNSPACED_LETTER_PATTERN.search(content.text):
+        if reading.tokenize == "blanks" and UNSPACED_LETTER_PATTERN.search(content.text):
             remedy = "use --tokenize japanese for Japanese, or give words and positions"
         return [Fault(f"{path}.text", _not_extracted(words, extracted.place, item), remedy)]
     return ParsedSummary(Summary(content.text, words, extracted.positions), extracted.ways > 1)
@@ -328,8 +328,8 @@ class SummaryReader(TaskReader):
 
     @property
     def signature(self) -> str:
-        name = self.reading.tokenise
-        return "" if name == "blanks" else f"|tokenise={tokeniser_signature(name)}"
+        name = self.reading.tokenize
+        return "" if name == "blanks" else f"|tokenize={tokenizer_signature(name)}"
 
     def output(self, record: SummaryContent, cases: Cases, row: int) -> ParsedSummary | list[Fault]:
         return of_system(record, cases[row].item, self.reading, "output")

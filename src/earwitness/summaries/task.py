@@ -34,12 +34,12 @@ def summary_reader(metrics: MetricSet, options: dict[str, str], folders: Folders
     from earwitness.summaries.reader import SummaryOptions, SummaryReader
 
     del folders
-    tokenise = options.pop("tokenise", "blanks")
-    if tokenise not in TOKENIZERS:
-        raise UsageError(f'unknown tokenizer "{tokenise}" — {nearest(tokenise, TOKENIZERS)}')
+    tokenize = options.pop("tokenize", "blanks")
+    if tokenize not in TOKENIZERS:
+        raise UsageError(f'unknown tokenizer "{tokenize}" — {nearest(tokenize, TOKENIZERS)}')
     positional = [m for m in metrics.metrics if getattr(m, "needs", "positions") == "positions"]
-    written = all(getattr(metric, "match", "position") == "surface" for metric in positional)
-    return SummaryReader(SummaryOptions(not written, bool(positional), tokenise))
+    written = all(getattr(metric, "word_match", "position") == "surface" for metric in positional)
+    return SummaryReader(SummaryOptions(not written, bool(positional), tokenize))
 
 
 def summary_sections(
@@ -80,7 +80,7 @@ SUMMARIES = Task(
     ),
     options=(
         TaskOption(
-            "tokenise",
+            "tokenize",
             "Tokenizer for texts of summaries.  [default: blanks]",
             tuple(TOKENIZERS),
         ),

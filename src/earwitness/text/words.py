@@ -50,10 +50,10 @@ TOKENIZERS: dict[str, Callable[[str], list[str]]] = {
 TOKENIZER_LIBRARIES = {"japanese": "janome"}  # libraries whose dictionaries define words
 
 
-def tokeniser_signature(name: str) -> str:
+def tokenizer_signature(name: str) -> str:
     """Return the name of a tokenizer with the version of its library, if installed.
 
-    >>> tokeniser_signature("blanks")
+    >>> tokenizer_signature("blanks")
     'blanks'
     """
     library = TOKENIZER_LIBRARIES.get(name)

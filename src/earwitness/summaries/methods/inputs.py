@@ -315,7 +315,7 @@ def _read_items(path: Path, tokenize: str, where: Filter) -> SpeechInput:
 
     The recognized words of an item are used if it has any, else its transcript.
     """
-    source, options = RecordSource(path), SummaryOptions(tokenise=tokenize)
+    source, options = RecordSource(path), SummaryOptions(tokenize=tokenize)
     recognized = dict[str, bool]()
 
     def read(record: SummaryItemLine) -> SpokenUtterance | list[Fault]:

@@ -36,7 +36,7 @@ from earwitness.summaries.methods.search import (
     search_summaries,
     split_score,
 )
-from earwitness.text.words import TOKENIZERS, tokeniser_signature
+from earwitness.text.words import TOKENIZERS, tokenizer_signature
 
 SCOPES = ("utterance", "speech")
 ENGLISH = "en"
@@ -234,7 +234,7 @@ def summarize_speech(
     beam = "auto" if settings.beam is None else settings.beam
     signature = (
         f"compaction(ratio={settings.ratio:g},scope={settings.scope},beam={beam},"
-        f"{models.describe(settings.weights)},tokenise={tokeniser_signature(tokenize)}"
+        f"{models.describe(settings.weights)},tokenize={tokenizer_signature(tokenize)}"
         f"{f',recognizer={recognizer}' if recognizer else ''})"
     )
     return SummarizedSpeech(

@@ -91,7 +91,7 @@ def read_references(
     InputError
         If the file cannot be read or has invalid lines; it lists all problems.
     """
-    source, reader = RecordSource(place), SummaryReader(SummaryOptions(tokenise=tokenize))
+    source, reader = RecordSource(place), SummaryReader(SummaryOptions(tokenize=tokenize))
     read = partial(_read_record, reader=reader)
     pairs = read_records(source, REFERENCES, where, read)
     cases = tuple(case for _, case in pairs)
