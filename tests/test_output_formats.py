@@ -71,7 +71,9 @@ def test_curves_are_tables_where_nothing_can_be_drawn() -> None:
 
 
 def test_a_curve_for_every_other_choice() -> None:
-    scores = score(*files("one"), metrics="collar", collar=[1, 3], boundary_matching=["greedy", "optimal"])
+    scores = score(
+        *files("one"), metrics="collar", collar=[1, 3], boundary_matching=["greedy", "optimal"]
+    )
     assert [(s.value, s.parameter, len(s.points)) for s in scores.sweeps] == [
         ("collar_f1 (boundary_matching=greedy)", "collar", 2),
         ("collar_f1 (boundary_matching=optimal)", "collar", 2),

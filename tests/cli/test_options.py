@@ -156,7 +156,10 @@ def test_help_names_the_type_of_an_option(command: str, row: str) -> None:
     [
         (["--collar", "1,3"], {"collar": [1.0, 3.0]}),
         (["--collar=1", "--collar", "3"], {"collar": [1.0, 3.0]}),
-        (["--longest", "2", "--word-match", "surface"], {"longest": [2], "word_match": ["surface"]}),
+        (
+            ["--longest", "2", "--word-match", "surface"],
+            {"longest": [2], "word_match": ["surface"]},
+        ),
         (["--preset", "srt", "--preset", "markdown"], {"preset": "markdown"}),
         (["--force-alignment"], {"force_alignment": True}),
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -127,7 +127,7 @@ def subsets_of(
     counts: Sequence[int] | int, repeats: int, seed: int, *, joined: bool
 ) -> ReferenceSubsets:
     """Return the numbers of references in order; raise UsageError if they are invalid."""
-    numbers = [counts] if isinstance(counts, int) else list(counts)
+    numbers = [*counts] if isinstance(counts, Iterable) else [counts]
     for name, one in (("repeats", repeats), *(("reference_counts", count) for count in numbers)):
         if isinstance(one, bool) or not isinstance(one, int) or one < 1:
             raise UsageError(f"{name} must be a whole number of at least 1, got {one!r}")

@@ -78,7 +78,12 @@ def sumaccy(
     >>> sumaccy("it rains", ["it rains", "rains lot"], "it rains a lot")["wsumaccy"]
     0.5
     """
-    parameters = {"objective": objective, "arcs": arcs, "boundary": boundary, "word_match": word_match}
+    parameters = {
+        "objective": objective,
+        "arcs": arcs,
+        "boundary": boundary,
+        "word_match": word_match,
+    }
     return _values("sumaccy", parameters, hypothesis, references, transcript)
 
 
