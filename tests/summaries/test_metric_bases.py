@@ -50,7 +50,7 @@ def with_subsets(cases: CaseList) -> list[Case]:
         {"objective": "accuracy"},
         {"arcs": "original"},
         {"boundary": "exclude"},
-        {"match": "surface"},
+        {"word_match": "surface"},
     ],
 )
 @pytest.mark.parametrize("words", [12, 90, 240])

@@ -298,7 +298,7 @@ SHOWN_OPTION = option(
 )
 JOBS_OPTION = option(
     "--jobs",
-    type=Integer(1),
+    type=int,
     help="Number of worker processes.  [default: one per core from 50 MB of input on, else one]",
 )
 HOUR_GAP_OPTION = option(
