@@ -84,7 +84,7 @@ def _metric(kind: type[Metric]) -> str:
     )
 
 
-def _description(kind: type[Metric]) -> str:
+def _description(kind: type[Metric] | type[TrialKind]) -> str:
     """Return the docstring up to its first section, such as Parameters."""
     text = cleandoc(kind.__doc__ or "")
     return re.split(r"\n\n\w+\n-{3,}\n", text, maxsplit=1)[0]
@@ -121,7 +121,7 @@ def _help(command: click.Command, name: str, parent: click.Context | None) -> st
 
 def kind_page(kind: type[TrialKind]) -> str:
     """A trial kind: description, parameters, and labels in every language."""
-    text = cleandoc(kind.__doc__ or "")
+    text = _description(kind)
     parameters = [
         f"| `{name}` | {_shown(default)} | {kind.help(name)} |"
         for name, default in kind.parameters().items()

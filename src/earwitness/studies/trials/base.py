@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from numpy.random import Generator
 
 from earwitness.analysis.evidence import REPEAT_ROLE
 from earwitness.core import Key, Rating
+from earwitness.docstrings import parameter_phrases
 from earwitness.errors import BadAnswer, UsageError
 from earwitness.ratings.rubric import Rubric
 from earwitness.ratings.rubric_totals import Blank
@@ -29,8 +30,6 @@ Values = Mapping[str, Any]
 Treatment = tuple[str, ...]
 Way = tuple[tuple[str, ...], int]  # systems as presented, and the index of X
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-PLAYS_HELP = {"help": "number of times each sound may be played (0: unlimited)"}
-RESTART_HELP = {"help": "start from the beginning after switching, not at the same position"}
 
 
 # --- Kinds of trials -----------------------------------------------------------------------------
@@ -61,10 +60,10 @@ class TrialKind(ABC):
     Parameters
     ----------
     plays
-        Number of times each sound may be played; 0 means unlimited.
+        Number of times each sound may be played (0: unlimited).
     """
 
-    plays: int = field(default=0, metadata=PLAYS_HELP)
+    plays: int = 0
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -109,7 +108,7 @@ class TrialKind(ABC):
     @classmethod
     def help(cls, name: str) -> str:
         """Return the description of a parameter."""
-        return next(str(f.metadata.get("help", "")) for f in fields(cls) if f.name == name)
+        return parameter_phrases(cls).get(name, "")
 
     @classmethod
     def renderer_name(cls) -> str:
@@ -355,7 +354,10 @@ class TrialKind(ABC):
         return {
             "kind": self.name,
             "renderer": self.renderer_name(),
-            "sounds": self._sounds(trial, words, sound, reference),
+            "sounds": [
+                {"address": sound(trial.item, system, place), "label": label}
+                for place, (system, label) in enumerate(self.presented(trial, words, reference))
+            ],
             "switching": self.switching,
             "plays": self.plays,
             "questions": self.questions(trial, words),
@@ -370,12 +372,6 @@ class TrialKind(ABC):
     def questions(self, trial: Trial, words: Wording) -> list[View]:
         """Return the questions of a trial as data."""
         return [_question_view(ask, words) for ask in self.asks(trial)]
-
-    def _sounds(self, trial: Trial, words: Wording, sound: Sound, reference: str) -> list[View]:
-        return [
-            {"address": sound(trial.item, system, place), "label": label}
-            for place, (system, label) in enumerate(self.presented(trial, words, reference))
-        ]
 
     def presented(self, trial: Trial, words: Wording, reference: str) -> list[tuple[str, str]]:
         """Return the presented systems in order, each with its label on the page."""
@@ -431,9 +427,15 @@ class TrialKind(ABC):
 
 @dataclass(frozen=True)
 class SwitchedKind(TrialKind):
-    """Base class of trial kinds with free switching between sounds."""
+    """Base class of trial kinds with free switching between sounds.
 
-    restart: bool = field(default=False, metadata=RESTART_HELP)
+    Parameters
+    ----------
+    restart
+        Start from the beginning after switching, not at the same position.
+    """
+
+    restart: bool = False
 
     switching = True
 

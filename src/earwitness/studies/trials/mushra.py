@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -30,25 +30,12 @@ from earwitness.studies.trials.base import (
 from earwitness.studies.trials.template import StudyTemplate
 from earwitness.studies.wording import Wording
 
-# --- Free switching on a page of sliders ---------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class SliderPage(SwitchedKind):
-    """All sounds of a page are rated with sliders, with free switching between them."""
-
-    renderer = "mushra"
-
-
 # --- Hidden reference and anchors (MUSHRA) -------------------------------------------------------
 
 
 # A-weighted; a smaller loss is hardly heard, and a larger one neither if it is a narrow band
 MIN_ANCHOR_LOSS_DB, MIN_NARROW_ANCHOR_LOSS_DB = -40.0, -25.0
 NARROW_BAND_RATIO = 1.25  # of the highest frequency of the reference to the cutoff
-ANCHORS_HELP = {"help": "folders of anchors, low-passed at 3.5 kHz and 7 kHz by default"}
-OPEN_REFERENCE_HELP = {"help": "whether the page has a labelled reference"}
-HIDDEN_REFERENCE_HELP = {"help": "whether the reference is also rated, without being labelled"}
 
 
 class AnchorLoss(NamedTuple):
@@ -82,7 +69,7 @@ def weak_anchor_notes(losses: Iterable[AnchorLoss]) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class Mushra(SliderPage):
+class Mushra(SwitchedKind):
     """All systems of one item are rated at once against a labelled reference, with free switching.
 
     The rated sounds include the hidden reference and low-pass anchors. The assignment of letters to
@@ -96,18 +83,28 @@ class Mushra(SliderPage):
     Listeners can repeat a part of the sounds, and sort the sounds by rating. Keys: letters or
     digits play a sound, R or 0 the reference, arrows rate, Space pauses, Enter saves. How switching
     works: [Switching](switching.md).
+
+    Parameters
+    ----------
+    anchors
+        Folders of anchors, low-passed at 3.5 kHz and 7 kHz by default.
+    open_reference
+        Whether the page has a labelled reference.
+    hidden_reference
+        Whether the reference is also rated, without being labelled.
     """
 
-    anchors: tuple[str, ...] = field(default=tuple(ANCHOR_CUTOFFS_HZ), metadata=ANCHORS_HELP)
-    open_reference: bool = field(default=True, metadata=OPEN_REFERENCE_HELP)  # type: ignore[misc]
-    hidden_reference: bool = field(default=True, metadata=HIDDEN_REFERENCE_HELP)  # type: ignore[misc]
+    anchors: tuple[str, ...] = tuple(ANCHOR_CUTOFFS_HZ)
+    open_reference: bool = True  # type: ignore[misc]
+    hidden_reference: bool = True  # type: ignore[misc]
 
     name = "mushra"
     title = "MUSHRA (BS.1534-3)"
     protocol = "MUSHRA (ITU-R BS.1534-3), in which all systems of a clip were rated on one page"
     fixed = (BASIC_QUALITY_SCALE,)
-    compared: ClassVar[str] = "set of systems"
+    compared = "set of systems"
     drawn = True
+    renderer = "mushra"
     template = StudyTemplate(rule="bs1534")
     references = ("ITU-R BS.1534-3 (2015)",)
 
@@ -166,7 +163,7 @@ class Mushra(SliderPage):
 
 
 @dataclass(frozen=True)
-class BS1116(SliderPage):
+class BS1116(SwitchedKind):
     """A labelled reference and two sounds, one of which is the reference, with free switching.
 
     The sound taken for the reference is rated 5.0. The results are both ratings and the subjective
@@ -187,9 +184,9 @@ class BS1116(SliderPage):
     fixed = (IMPAIRMENT_SCALE,)
     open_reference = True
     hidden_reference = True
-    compared: ClassVar[str] = "system"
-    letters: ClassVar[str] = "BC"  # the labelled reference is A
-    derived: ClassVar[tuple[str, ...]] = (DIFFERENCE_GRADE,)
+    letters = "BC"  # the labelled reference is A
+    derived = (DIFFERENCE_GRADE,)
+    renderer = "mushra"
     template = StudyTemplate(rule="bs1116")
     references = ("ITU-R BS.1116-3 (2015)",)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -16,7 +16,6 @@ from earwitness.ratings.scales import SCALES, Scale
 from earwitness.studies.population import Person
 from earwitness.studies.study import Trial
 from earwitness.studies.trials.base import (
-    PLAYS_HELP,
     Load,
     RatingFactory,
     SwitchedKind,
@@ -32,18 +31,21 @@ from earwitness.studies.wording import Wording
 
 
 ALL_PAIRS, REFERENCE_PAIRS = "all", "reference"
-PAIRS_HELP = {
-    "help": "pairs to compare: all (each two systems) or reference (each system with the reference)"
-}
 
 
 @dataclass(frozen=True)
 class PairKind(TrialKind):
-    """A trial presents one item by two systems; each comes first equally often."""
+    """A trial presents one item by two systems; each comes first equally often.
 
-    pairs: str = field(default=ALL_PAIRS, metadata=PAIRS_HELP)
+    Parameters
+    ----------
+    pairs
+        Pairs to compare: all (each two systems) or reference (each system with the reference).
+    """
 
-    compared: ClassVar[str] = "pair"
+    pairs: str = ALL_PAIRS
+
+    compared = "pair"
     is_paired = True
     shown: ClassVar[int] = 2  # number of sounds per trial
 
@@ -100,21 +102,11 @@ class PairKind(TrialKind):
         return Load(pairs, pairs * self.shown, pairs, f"{pairs} pairs × {self.shown} sounds")
 
 
-# --- Free switching between two sounds -----------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class SwitchedPairKind(SwitchedKind, PairKind):
-    """A trial presents two sounds, and perhaps X, with free switching between them."""
-
-    renderer = "pair"
-
-
 # --- AB choice -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class AB(SwitchedPairKind):
+class AB(SwitchedKind, PairKind):
     """Two clips with free switching between them: which is better?
 
     The answer is A or B; the rating is 1 if the named system was chosen, −1 if the other.
@@ -129,6 +121,7 @@ class AB(SwitchedPairKind):
     title = "AB: which of two clips is better"
     protocol = "AB comparison, in which the better of two clips was chosen"
     fixed = (SCALES["BETTER"],)
+    renderer = "pair"
     references = ("ITU-R BS.2132 (2019)",)
 
     def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
@@ -147,7 +140,7 @@ class AB(SwitchedPairKind):
 
 
 @dataclass(frozen=True)
-class ABX(SwitchedPairKind):
+class ABX(SwitchedKind, PairKind):
     """Two clips, A and B, and a third, X, which is one of them, with free switching: which is X?
 
     The identity of X and the order of A and B are balanced. The rating is 1 if the answer is
@@ -162,7 +155,8 @@ class ABX(SwitchedPairKind):
     protocol = "ABX discrimination, in which one of two clips was identified as X"
     fixed = (Scale("SAME", 1, -1, 2),)  # ratings are 0 or 1
     unknown = True
-    shown: ClassVar[int] = 3
+    renderer = "pair"
+    shown = 3
     references = ("Munson and Gardner (1950), Standardizing auditory tests",)
 
     def ways(self, treatment: Treatment, rng: Generator) -> list[Way]:
@@ -204,7 +198,7 @@ class CCR(PairKind):
     have ended. Keys: Space plays, 1 (Much better) to 7 (Much worse) choose, Enter continues.
     """
 
-    plays: int = field(default=1, metadata=PLAYS_HELP)
+    plays: int = 1
 
     name = "ccr"
     title = "Comparison category rating (P.800)"

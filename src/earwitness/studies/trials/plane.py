@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -35,16 +35,6 @@ PAGE_TEXTS: Mapping[tuple[str, ...], str] = {("TC",): "plane_tc", ("SD",): "plan
 MAX_HOURS = 24
 MAX_NOTE_CHARACTERS = 2000
 EXAMPLE_KEYS = ("sound", "TC", "SD", "reason")
-EXPLORE_HELP = {"help": "suggested time to browse the recording before placing, in minutes"}
-HOURS_HELP = {
-    "help": f"number of equal parts of each recording with a note each, 0 to {MAX_HOURS} "
-    "(null: one per hour)"
-}
-POINTS_HELP = {"help": "number of points to hear in each part"}
-POINT_SECONDS_HELP = {"help": "length of the excerpt at each point, in seconds"}
-EXAMPLES_HELP = {"help": "placed skims shown before the first trial: sound, TC, SD and reason"}
-RECORDING_HELP = {"help": "item whose recording is shown below the examples"}
-CHECK_HELP = {"help": "whether to ask a question that shows if TC is taken for linear time"}
 
 
 @dataclass(frozen=True)
@@ -62,15 +52,32 @@ class PlaneKind(TrialKind):
 
     Practice starts with `examples` and a check question, if they are set. Each practice clip gives
     three trials: TC only, SD only, and the plane, with a third of its skims each.
+
+    Parameters
+    ----------
+    explore_minutes
+        Suggested time to browse the recording before placing, in minutes.
+    hours
+        Number of equal parts of each recording with a note each, 0 to 24 (null: one per hour).
+    points
+        Number of points to hear in each part.
+    point_seconds
+        Length of the excerpt at each point, in seconds.
+    examples
+        Placed skims shown before the first trial: sound, TC, SD and reason.
+    recording
+        Item whose recording is shown below the examples.
+    check
+        Whether to ask a question that shows if TC is taken for linear time.
     """
 
-    explore_minutes: float = field(default=5.0, metadata=EXPLORE_HELP)
-    hours: int | None = field(default=None, metadata=HOURS_HELP)
-    points: int = field(default=5, metadata=POINTS_HELP)
-    point_seconds: float = field(default=2.0, metadata=POINT_SECONDS_HELP)
-    examples: tuple[Mapping[str, Any], ...] = field(default=(), metadata=EXAMPLES_HELP)
-    recording: str = field(default="", metadata=RECORDING_HELP)
-    check: bool = field(default=False, metadata=CHECK_HELP)
+    explore_minutes: float = 5.0
+    hours: int | None = None
+    points: int = 5
+    point_seconds: float = 2.0
+    examples: tuple[Mapping[str, Any], ...] = ()
+    recording: str = ""
+    check: bool = False
 
     name = "plane"
     title = "Skims placed on the TC/SD plane"
@@ -79,7 +86,7 @@ class PlaneKind(TrialKind):
         "a recording were placed on one page"
     )
     fixed = PLANE_SCALES
-    compared: ClassVar[str] = "set of skims"
+    compared = "set of skims"
     switching = True
     drawn = True
     rotated = True

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from earwitness.core import Rating
 from earwitness.errors import UsageError
@@ -87,10 +87,6 @@ def _example(example: WorkedExample, rubric: Rubric, words: Wording) -> View:
 # --- Captions judged by a rubric -----------------------------------------------------------------
 
 
-RUBRIC_HELP = {"help": "name of a rubric, or a rubric as under the key rubric of the study"}
-GROUP_HELP = {"help": "column of the material whose clips are heard together, such as dataset"}
-SYNTHESIZED_HELP = {"help": "whether to ask for each clip if it is synthesized"}
-BLANK_HELP = {"help": f"effect of a blank workbook cell on the total: {', '.join(BLANK_POLICIES)}"}
 CAPTION_SYSTEMS = """\
 # Authors of the captions: people and programs. All describe the same clips.
 systems: [person, model]
@@ -112,17 +108,28 @@ class RubricKind(TrialKind):
     systems changes from clip to clip, so that each system is in each position about equally often,
     and the page does not reveal the systems. Clips of one dataset may be heard together. In a
     browser all values are required; in a workbook, blank values are stored as None.
+
+    Parameters
+    ----------
+    rubric
+        Name of a rubric, or a rubric as under the key rubric of the study.
+    group
+        Column of the material whose clips are heard together, such as dataset.
+    synthesised
+        Whether to ask for each clip if it is synthesized.
+    blank
+        Effect of a blank workbook cell on the total: drop, zero, refuse.
     """
 
-    rubric: str | Mapping[str, Any] = field(default="thumbs", metadata=RUBRIC_HELP)
-    group: str = field(default="", metadata=GROUP_HELP)
-    synthesised: bool = field(default=False, metadata=SYNTHESIZED_HELP)
-    blank: Blank = field(default="drop", metadata=BLANK_HELP)
+    rubric: str | Mapping[str, Any] = "thumbs"
+    group: str = ""
+    synthesised: bool = False
+    blank: Blank = "drop"
 
     name = "rubric"
     title = "Captions rated by a rubric (THumBS)"
     protocol = "caption rating, in which all captions of a clip were rated on one page"
-    compared: ClassVar[str] = "set of captions"
+    compared = "set of captions"
     switching = True
     drawn = True
     derived = (TOTAL,)

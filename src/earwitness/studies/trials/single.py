@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from earwitness.ratings.scales import SCALES
 from earwitness.studies.study import Trial
-from earwitness.studies.trials.base import (
-    PLAYS_HELP,
-    Load,
-    TrialKind,
-    TrialQuestion,
-)
+from earwitness.studies.trials.base import Load, TrialKind, TrialQuestion
 from earwitness.studies.trials.template import StudyTemplate
 
 # --- Single-stimulus trials ----------------------------------------------------------------------
@@ -50,7 +45,7 @@ class SingleKind(TrialKind):
 class ACR(SingleKind):
     """One clip is rated on a scale of five categories."""
 
-    plays: int = field(default=1, metadata=PLAYS_HELP)
+    plays: int = 1
 
     name = "acr"
     title = "Absolute category rating (P.800, P.808)"
@@ -74,7 +69,7 @@ class DCR(SingleKind):
     ended. Keys: Space plays, 5 to 1 choose, Enter continues.
     """
 
-    plays: int = field(default=1, metadata=PLAYS_HELP)
+    plays: int = 1
 
     name = "dcr"
     title = "Degradation category rating (P.800)"
@@ -99,7 +94,7 @@ class P835(SingleKind):
     balanced over listeners and sessions. The clip is played once per question, in full.
     """
 
-    plays: int = field(default=1, metadata=PLAYS_HELP)
+    plays: int = 1
 
     name = "p835"
     title = "P.835: speech, background, overall"

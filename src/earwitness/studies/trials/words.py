@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from math import ceil, floor
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -37,17 +37,19 @@ from earwitness.studies.wording import Wording
 # --- Trials about a transcript -------------------------------------------------------------------
 
 
-AUDIO_HELP = {"help": "whether the recording of a transcript is played"}
-
-
 @dataclass(frozen=True)
 class TextKind(TrialKind):
     """Base class of the trial kinds about a transcript, whose recording may be played.
 
     ``transcript`` is that of one trial; it is no parameter of a block.
+
+    Parameters
+    ----------
+    audio
+        Whether the recording of a transcript is played.
     """
 
-    audio: bool = field(default=False, metadata=AUDIO_HELP)
+    audio: bool = False
     transcript: SpokenText = field(init=False, default=SpokenText(), repr=False, compare=False)
 
     switching = True  # plays count for the page
@@ -77,10 +79,6 @@ class TextKind(TrialKind):
 
 ORIGINAL_SYSTEM = "original"  # name of the transcript in place of a system
 POSITIONS_FIELD = "positions"
-RATIO_HELP = {"help": "share of words to keep, above 0 and up to 1"}
-TOLERANCE_HELP = {"help": "accepted difference from that share, from 0 to 1"}
-ENFORCE_HELP = {"help": "whether summaries outside the tolerance are refused; else it is advised"}
-HIGHLIGHT_HELP = {"help": "whether words are highlighted while they are heard (needs word times)"}
 WORDS_SYSTEMS = """\
 # One transcript per item, of which people keep words. Without a table of clips (`material`), all
 # items with a transcript are used.
@@ -111,12 +109,23 @@ class WordsKind(TextKind):
     word is highlighted while it is heard. The share of words to keep is shown; with ``enforce``,
     summaries outside the tolerance are refused. The answer is the list of positions of the kept
     words, the first word being 1; its rating is the share of words that were kept.
+
+    Parameters
+    ----------
+    ratio
+        Share of words to keep, above 0 and up to 1.
+    tolerance
+        Accepted difference from that share, from 0 to 1.
+    enforce
+        Whether summaries outside the tolerance are refused; else it is advised.
+    highlight
+        Whether words are highlighted while they are heard (needs word times).
     """
 
-    ratio: float = field(default=0.4, metadata=RATIO_HELP)
-    tolerance: float = field(default=0.05, metadata=TOLERANCE_HELP)
-    enforce: bool = field(default=True, metadata=ENFORCE_HELP)
-    highlight: bool = field(default=True, metadata=HIGHLIGHT_HELP)
+    ratio: float = 0.4
+    tolerance: float = 0.05
+    enforce: bool = True
+    highlight: bool = True
 
     name = "words"
     title = "Manual summaries by word extraction"
@@ -124,7 +133,7 @@ class WordsKind(TextKind):
         "word extraction, in which people kept words of a transcript, in their order, as a summary"
     )
     fixed = (KEPT_SCALE,)
-    compared: ClassVar[str] = "transcript"
+    compared = "transcript"
     rates_systems = False
     renderer = "words"
     template = StudyTemplate(WORDS_SYSTEMS, EXTRACTING_INSTRUCTIONS, seconds=60)
@@ -255,7 +264,7 @@ class ReadingKind(TextKind):
         "beside the original"
     )
     fixed = (SUMMARY_SCALE,)
-    compared: ClassVar[str] = "set of summaries"
+    compared = "set of summaries"
     drawn = True
     renderer = "reading"
     summarized = True
