@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -23,6 +23,7 @@ from earwitness.store.listeners import (
     claim,
     delete_draft,
     is_in_state,
+    key_values,
     listener_row,
     mark_joined,
     study_serial,
@@ -112,13 +113,42 @@ def add_answer(
     meta: Meta = None,
     after: str = "",
     token: str = "",
+    supersedes: str = "",
 ) -> AnswerOutcome:
     """Store an answer; the first answer to a page counts.
 
     If ``after`` is given, that page must have an answer that counts. If ``token`` is given, it
-    identifies the listener instead of the number, which may have passed to another person.
+    identifies the listener instead of the number, which may have passed to another person. An
+    answer that ``supersedes`` the one with that id is a correction.
     """
-    return _insert_answer(connection, answer, check_name("id", id), "", meta, after, token)
+    listener = listener_row(connection, answer.study, token or answer.listener)
+    row = {
+        "listener": listener.serial,
+        "id": check_name("id", id),
+        **_make_answer_row(answer, meta),
+    }
+    if listener.state in (BROWSER_ENDED_STATES if token else ENDED_STATES):
+        return AnswerOutcome.WITHDRAWN
+    related = {old.id: old for old in RELATED_ANSWERS.rows(connection, row | {"after": after})}
+    page_rows = [old for old in related.values() if old.page == answer.page]
+    setting_aside = [old.id for old in page_rows if old.aside]  # rows that set an answer aside
+    if id in related:
+        _check_same_answer(related[id], row, {supersedes} if supersedes else {"", *setting_aside})
+        return _repeated_outcome(page_rows, id)
+    taken = {old.supersedes for old in page_rows}
+    if not supersedes:
+        supersedes = next((old_id for old_id in setting_aside if old_id not in taken), "")
+    if supersedes in taken:
+        return AnswerOutcome.TAKEN
+    if after and not _has_counted_answer(related.values(), after):
+        return AnswerOutcome.EARLY
+    if supersedes and supersedes not in {old.id for old in page_rows}:
+        raise UsageError(f"page {answer.page} has no answer {supersedes!r} to correct")
+    received = {"supersedes": supersedes, "received": server_time()}
+    INSERT_ANSWER.insert(connection, [row | received])
+    if listener.state in UNJOINED_STATES:
+        mark_joined(connection, listener.serial)
+    return AnswerOutcome.STORED
 
 
 def add_first_answer(
@@ -142,44 +172,8 @@ def correct_answer(
     connection: Connection, answer: Answer, id: str, supersedes: str, meta: Meta = None
 ) -> AnswerOutcome:
     """Store a correction of the answer with that id, which is kept, but no longer counts."""
-    return _insert_answer(
-        connection, answer, check_name("id", id), check_name("supersedes", supersedes), meta
-    )
-
-
-def _insert_answer(
-    connection: Connection,
-    answer: Answer,
-    id: str,
-    supersedes: str,
-    meta: Meta,
-    after: str = "",
-    token: str = "",
-) -> AnswerOutcome:
-    listener = listener_row(connection, answer.study, token or answer.listener)
-    row = {"listener": listener.serial, "id": id, **_make_answer_row(answer, meta)}
-    if listener.state in (BROWSER_ENDED_STATES if token else ENDED_STATES):
-        return AnswerOutcome.WITHDRAWN
-    related = {old.id: old for old in RELATED_ANSWERS.rows(connection, row | {"after": after})}
-    page_rows = [old for old in related.values() if old.page == answer.page]
-    setting_aside = [old.id for old in page_rows if old.aside]  # rows that set an answer aside
-    if id in related:
-        _check_same_answer(related[id], row, {supersedes} if supersedes else {"", *setting_aside})
-        return _repeated_outcome(page_rows, id)
-    taken = {old.supersedes for old in page_rows}
-    if not supersedes:
-        supersedes = next((old_id for old_id in setting_aside if old_id not in taken), "")
-    if supersedes in taken:
-        return AnswerOutcome.TAKEN
-    if after and not _has_counted_answer(related.values(), after):
-        return AnswerOutcome.EARLY
-    if supersedes and supersedes not in {old.id for old in page_rows}:
-        raise UsageError(f"page {answer.page} has no answer {supersedes!r} to correct")
-    received = {"supersedes": supersedes, "received": server_time()}
-    INSERT_ANSWER.insert(connection, [row | received])
-    if listener.state in UNJOINED_STATES:
-        mark_joined(connection, listener.serial)
-    return AnswerOutcome.STORED
+    superseded = check_name("supersedes", supersedes)
+    return add_answer(connection, answer, id, meta, supersedes=superseded)
 
 
 def _repeated_outcome(page_rows: Iterable[Any], id: str) -> AnswerOutcome:
@@ -221,7 +215,7 @@ def _check_same_answer(stored: Any, row: dict[str, Any], supersedes: set[str]) -
 
 
 def set_aside(
-    connection: Connection, study: str, listener: ListenerKey, pages: Iterable[str]
+    connection: Connection, study: str, listener: ListenerKey, pages: Collection[str]
 ) -> int:
     """Set aside the answers to these pages, so that they are asked again; return their number."""
     listener_record, wanted = listener_row(connection, study, listener), set(pages)
@@ -343,7 +337,7 @@ def change_answers(
     connection: Connection,
     study: str,
     title: str,
-    numbers: Iterable[int],
+    numbers: Collection[int],
     decide: Decide,
     token: str = "",
 ) -> tuple[AnswerChange, ...]:
@@ -361,17 +355,14 @@ def change_answers(
     }
     changes = tuple(decide(AnswerHistory(study_listeners, answers_by_listener)))
     for change in changes:
-        if _apply_change(connection, change) != AnswerOutcome.STORED:
+        outcome = add_answer(
+            connection, change.answer, change.id, change.meta, supersedes=change.supersedes
+        )
+        if outcome != AnswerOutcome.STORED:
             raise UsageError(f"page {change.answer.page}: the answer could not be stored")
         serial = listener_row(connection, study, change.answer.listener).serial
         delete_draft(connection, serial, change.answer.page)
     return changes
-
-
-def _apply_change(connection: Connection, change: AnswerChange) -> AnswerOutcome:
-    if change.supersedes:
-        return correct_answer(connection, change.answer, change.id, change.supersedes, change.meta)
-    return add_answer(connection, change.answer, change.id, change.meta)
 
 
 # --- Page events ---------------------------------------------------------------------------------
@@ -390,9 +381,7 @@ def add_events(
         raise UsageError(
             f"at most {MAX_EVENTS_PER_CALL:,} events are allowed per call, got {len(page_events):,}"
         )
-    column = "token" if isinstance(listener, str) else "number"
-    who = check_text(column, listener) if isinstance(listener, str) else listener
-    key = {"digest": check_text("study", study), column: who}
+    column, key = key_values(study, listener)
     rows = {event.id: _make_event_row(event) for event in page_events}
     statement = _insert_new_event(connection.dialect.name, column)
     new_count = statement.insert(connection, (key | row for row in rows.values()))

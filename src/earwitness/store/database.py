@@ -103,14 +103,10 @@ def _connect_sqlite(url: URL) -> Database:
     _create_private_file(path)
     _set_write_ahead_log(path)
     files = FileWatch(path)
-    writer, reader = (
-        _sqlite_engine(url, SQLITE_PRAGMAS),
-        _sqlite_engine(url, (*SQLITE_PRAGMAS, "query_only = ON"), **READER_POOL),
-    )
-    event.listen(
-        writer, "begin", lambda connection: execute_directly(connection, "BEGIN IMMEDIATE")
-    )
-    event.listen(reader, "begin", lambda connection: execute_directly(connection, "BEGIN"))
+    writer = _sqlite_engine(url, SQLITE_PRAGMAS)
+    reader = _sqlite_engine(url, (*SQLITE_PRAGMAS, "query_only = ON"), **READER_POOL)
+    _begin_with(writer, "BEGIN IMMEDIATE")
+    _begin_with(reader, "BEGIN")
     for engine in (writer, reader):
         event.listen(engine, "do_connect", lambda *_: files.check())
     return Database(writer, reader, files)
@@ -151,7 +147,8 @@ def _set_write_ahead_log(path: Path) -> None:
     deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
     while True:
         try:
-            mode = _request_wal_mode(path)
+            with closing(sqlite3.connect(path, timeout=LOCK_TIMEOUT_SECONDS)) as connection:
+                [(mode,)] = connection.execute("PRAGMA journal_mode = WAL").fetchall()
         except SQLITE_ERRORS as error:
             is_busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
             if not is_busy or time.monotonic() > deadline:
@@ -163,14 +160,6 @@ def _set_write_ahead_log(path: Path) -> None:
                     f"{path}: file system does not support the database — use a local disk"
                 )
             return
-
-
-def _request_wal_mode(path: Path) -> str:
-    connection = sqlite3.connect(path, timeout=LOCK_TIMEOUT_SECONDS)
-    try:
-        return str(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0])
-    finally:
-        connection.close()
 
 
 def _connect_postgresql(url: URL) -> Database:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -94,10 +94,10 @@ LISTENER_KEY = (
     .select_from(LISTENERS_WITH_STUDIES)
     .where(studies.c.digest == bindparam("digest"))
 )
-LISTENER_KEY_BY_NUMBER = DirectStatement(
-    LISTENER_KEY.where(listeners.c.number == bindparam("number"))
-)
-LISTENER_KEY_BY_TOKEN = DirectStatement(LISTENER_KEY.where(listeners.c.token == bindparam("token")))
+LISTENER_BY_KEY = {
+    name: DirectStatement(LISTENER_KEY.where(listeners.c[name] == bindparam(name)))
+    for name in ("number", "token")
+}
 LISTENER = select(*LISTENER_COLUMNS).select_from(LISTENERS_WITH_STUDIES)
 LISTENER_BY_TOKEN = LISTENER.where(listeners.c.token == bindparam("token"))
 LISTENER_BY_PERSON = {
@@ -120,7 +120,7 @@ def add_study(connection: Connection, digest: str, title: str) -> None:
 
 
 def add_listeners(
-    connection: Connection, study: str, numbers: Iterable[int], *, open: bool = False
+    connection: Connection, study: str, numbers: Collection[int], *, open: bool = False
 ) -> list[Listener]:
     """Create a link for each number without one. Open ones may be claimed."""
     serial, wanted_numbers = study_serial(connection, study), sorted(set(numbers))
@@ -437,16 +437,19 @@ def listener_row(connection: Connection, study: str, listener: ListenerKey) -> A
 
     A number may pass to another person between two calls; a token always belongs to the same one.
     """
-    parameters: dict[str, Any] = {"digest": check_text("study", study)}
-    if isinstance(listener, str):
-        by_token = parameters | {"token": check_text("token", listener)}
-        rows = LISTENER_KEY_BY_TOKEN.rows(connection, by_token)
-    else:
-        rows = LISTENER_KEY_BY_NUMBER.rows(connection, parameters | {"number": listener})
+    column, values = key_values(study, listener)
+    rows = LISTENER_BY_KEY[column].rows(connection, values)
     if not rows:
         who = "with this link" if isinstance(listener, str) else listener
         raise UsageError(f"listener {who} of study {study[:12]}… is not in the database")
     return rows[0]
+
+
+def key_values(study: str, listener: ListenerKey) -> tuple[str, dict[str, Any]]:
+    """Return the column that identifies a listener, and the values that a statement needs."""
+    column = "token" if isinstance(listener, str) else "number"
+    who = check_text(column, listener) if isinstance(listener, str) else listener
+    return column, {"digest": check_text("study", study), column: who}
 
 
 def delete_draft(connection: Connection, serial: int, page: str = "") -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import Connection, case, delete, func, select
+from sqlalchemy import ColumnElement, Connection, Table, case, delete, func, select
 
 from earwitness.core import UNHEARD_META_KEY
 from earwitness.store.answers import (
@@ -17,6 +17,7 @@ from earwitness.store.answers import (
     iterate_answers,
     iterate_events,
     read_answered_pages,
+    read_page_events,
 )
 from earwitness.store.listeners import (
     LISTENER,
@@ -51,7 +52,7 @@ def read_listener_statuses(connection: Connection, study: str) -> list[ListenerS
     """Return the progress of all listeners, by number."""
     serial = study_serial(connection, study)
     answer_counts = _count_answers(connection, serial)
-    event_counts = _count_events(connection, serial)
+    event_counts = _count_rows(connection, serial, events, func.count())
     statuses = []
     for listener in _read_listeners(connection, serial):
         answered, corrections, unheard, last = answer_counts.get(listener.number, (0, 0, 0, None))
@@ -92,30 +93,24 @@ def has_answers(connection: Connection, study: str) -> bool:
     return connection.scalar(query.where(studies.c.digest == study).limit(1)) is not None
 
 
-def _count_answers(connection: Connection, serial: int) -> dict[int, tuple[int, int, int, str]]:
+def _count_answers(connection: Connection, serial: int) -> dict[int, tuple[Any, ...]]:
     """Return the answers that count, corrections, marked answers and last time per listener."""
-    counted = func.sum(case((IS_COUNTED, 1), else_=0))
-    corrections = func.sum(
-        case(((answers.c.supersedes != "") & (answers.c.aside == 0), 1), else_=0)
-    )
+    is_correction = (answers.c.supersedes != "") & (answers.c.aside == 0)
     is_marked = answers.c.meta.contains(f'"{UNHEARD_META_KEY}": {{', autoescape=True)
-    marked = func.sum(case((IS_COUNTED & is_marked, 1), else_=0))
-    columns = (listeners.c.number, counted, corrections, marked, func.max(answers.c.received))
-    answers_with_listeners = answers.join(listeners, answers.c.listener == listeners.c.serial)
-    query = select(*columns).select_from(answers_with_listeners).where(listeners.c.study == serial)
-    rows = connection.execute(query.group_by(listeners.c.number))
-    return {
-        number: (int(count), int(corrected), int(marked), last)
-        for number, count, corrected, marked, last in rows
-    }
+    conditions = IS_COUNTED, is_correction, IS_COUNTED & is_marked
+    counts = (func.sum(case((condition, 1), else_=0)) for condition in conditions)
+    return _count_rows(connection, serial, answers, *counts)
 
 
-def _count_events(connection: Connection, serial: int) -> dict[int, tuple[int, str]]:
-    columns = (listeners.c.number, func.count(), func.max(events.c.received))
-    events_with_listeners = events.join(listeners, events.c.listener == listeners.c.serial)
-    query = select(*columns).select_from(events_with_listeners).where(listeners.c.study == serial)
+def _count_rows(
+    connection: Connection, serial: int, table: Table, *counts: ColumnElement[int]
+) -> dict[int, tuple[Any, ...]]:
+    """Return counts of the rows of each listener of a study, and the last time."""
+    columns = (listeners.c.number, *counts, func.max(table.c.received))
+    rows_with_listeners = table.join(listeners, table.c.listener == listeners.c.serial)
+    query = select(*columns).select_from(rows_with_listeners).where(listeners.c.study == serial)
     rows = connection.execute(query.group_by(listeners.c.number))
-    return {number: (count, last) for number, count, last in rows}
+    return {number: (*map(int, sums), last) for number, *sums, last in rows}
 
 
 def _read_listeners(connection: Connection, serial: int) -> list[Listener]:
@@ -153,7 +148,7 @@ CODE_LENGTH = 10
 
 
 def finish(
-    connection: Connection, study: str, listener: ListenerKey, pages: Iterable[str]
+    connection: Connection, study: str, listener: ListenerKey, pages: Collection[str]
 ) -> FinishReceipt:
     """Return the unanswered pages of ``pages``, or the completion code, always the same.
 
@@ -240,23 +235,11 @@ def let_in(connection: Connection, study: str, listener: ListenerKey, visit: str
     used = change_state(
         connection, study, listener, ParticipationState.EXCUSED, ParticipationState.JOINED
     )
+    event_id = f"visit {visit}"  # ids of events from browsers contain no space
     if used and visit:
-        add_events(
-            connection, study, listener, [PageEvent(_excuse_event_id(visit), "", EXCUSE_EVENT)]
-        )
-    return used or (bool(visit) and _has_used_excuse(connection, study, listener, visit))
-
-
-def _has_used_excuse(connection: Connection, study: str, listener: ListenerKey, visit: str) -> bool:
-    listener_record = listener_row(connection, study, listener)
-    is_excuse = (events.c.listener == listener_record.serial) & (
-        events.c.id == _excuse_event_id(visit)
-    )
-    event_serial = connection.scalar(
-        select(events.c.serial).where(is_excuse, events.c.what == EXCUSE_EVENT)
-    )
-    return event_serial is not None and listener_record.state == ParticipationState.JOINED
-
-
-def _excuse_event_id(visit: str) -> str:
-    return f"visit {visit}"  # ids of events from browsers contain no space
+        add_events(connection, study, listener, [PageEvent(event_id, "", EXCUSE_EVENT)])
+    if used or not visit:
+        return used
+    excuses = read_page_events(connection, study, listener, "", EXCUSE_EVENT)
+    state = listener_row(connection, study, listener).state
+    return state == ParticipationState.JOINED and event_id in {one.id for one in excuses}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import wraps
@@ -20,14 +20,7 @@ from earwitness.store import status as progress
 from earwitness.store.database import Database, Scrubber, connect, prepare_for_serving
 from earwitness.store.layout import ensure_tables
 from earwitness.store.listeners import ListenerKey, OpenPlaceQuota
-from earwitness.store.records import (
-    FinishReceipt,
-    Listener,
-    PageEvent,
-    SubmittedAnswer,
-    Visit,
-    server_time,
-)
+from earwitness.store.records import PageEvent, SubmittedAnswer, Visit, server_time
 from earwitness.store.visits import VisitReader
 from earwitness.store.writer import StoreWriter
 
@@ -160,6 +153,7 @@ class Store:
 
     # jobs and queries of other modules, with their parameters after the connection
     add_study = _job(listeners.add_study)
+    add_listeners = _job(listeners.add_listeners)
     uninvite = _job(listeners.uninvite)
     claim = _job(listeners.claim)
     reclaim = _job(listeners.reclaim)
@@ -169,6 +163,11 @@ class Store:
     let_in = _job(progress.let_in)
     add_answer = _job(stored_answers.add_answer)
     correct_answer = _job(stored_answers.correct_answer)
+    set_aside = _job(stored_answers.set_aside)
+    add_events = _job(stored_answers.add_events)
+    finish = _job(progress.finish)
+    record_texts = _job(versions.record_texts)
+    record_audio = _job(versions.record_audio)
     add_draft = _job(drafts.add_draft)
     texts = _query(versions.read_texts)
     audio = _query(versions.read_audio)
@@ -182,20 +181,6 @@ class Store:
     status = _query(progress.read_listener_statuses)
     other_studies = _query(progress.read_other_studies)
     has_answers = _query(progress.has_answers)
-
-    def record_texts(self, study: str, texts: Mapping[str, str]) -> bool:
-        """Record the texts of a study if they have changed; return whether they have."""
-        return self.write(versions.record_texts, study, dict(texts)).result()
-
-    def record_audio(self, study: str, digests: Mapping[str, str]) -> None:
-        """Record the digests of audio files that have changed."""
-        self.write(versions.record_audio, study, dict(digests)).result()
-
-    def add_listeners(
-        self, study: str, numbers: Iterable[int], *, open: bool = False
-    ) -> list[Listener]:
-        """Create a link for each number without one. Open ones may be claimed."""
-        return self.write(listeners.add_listeners, study, list(numbers), open=open).result()
 
     def has_free_place(self, study: str, quota: OpenPlaceQuota) -> bool:
         """Return whether an open place is free.
@@ -230,10 +215,6 @@ class Store:
         """Replace the answered pages of a recent visit after another answer was committed."""
         self._visits.extend(token, visit, pages)
 
-    def set_aside(self, study: str, listener: ListenerKey, pages: Iterable[str]) -> int:
-        """Set aside the answers to these pages, which are asked again; return their number."""
-        return self.write(stored_answers.set_aside, study, listener, tuple(pages)).result()
-
     def answers(self, study: str, listener: int | None = None) -> list[Answer]:
         """Return the answers that count, in order of arrival."""
         return [one.answer for one in self.counted_answers(study, listener)]
@@ -243,22 +224,12 @@ class Store:
         with self._reading() as connection:
             return list(stored_answers.iterate_answers(connection, study, listener))
 
-    def add_events(
-        self, study: str, listener: ListenerKey, page_events: Sequence[PageEvent]
-    ) -> int:
-        """Store page events; return the number of new ones."""
-        return self.write(stored_answers.add_events, study, listener, tuple(page_events)).result()
-
     def events(self, study: str, listener: int) -> list[PageEvent]:
         """Return all page events of a listener."""
         with self._reading() as connection:
             return [
                 event for *_, event in stored_answers.iterate_events(connection, study, listener)
             ]
-
-    def finish(self, study: str, listener: ListenerKey, pages: Iterable[str]) -> FinishReceipt:
-        """Return the unanswered pages, or the completion code, always the same."""
-        return self.write(progress.finish, study, listener, tuple(pages)).result()
 
     def withdraw(self, study: str, listener: ListenerKey) -> None:
         """Delete all data of a listener; a place of the open link is free again.

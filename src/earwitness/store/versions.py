@@ -34,20 +34,15 @@ def record_texts(connection: Connection, study: str, texts: Mapping[str, str]) -
 
     Before the first answer, only the present texts are kept.
     """
-    serial, content = study_serial(connection, study), values_to_json("texts", texts)
-    last = connection.scalar(
-        select(study_texts.c.texts)
-        .where(study_texts.c.study == serial)
-        .order_by(study_texts.c.serial.desc())
-        .limit(1)
-    )
-    if last == content:
+    serial, recorded = study_serial(connection, study), read_texts(connection, study)
+    if recorded and recorded[-1].texts == texts:
         return False
     if not has_answers(connection, study):
         connection.execute(delete(study_texts).where(study_texts.c.study == serial))
+    content = values_to_json("texts", texts)
     row = {"study": serial, "texts": content, "since": server_time()}
     connection.execute(insert(study_texts).values(row))
-    return last is not None
+    return bool(recorded)
 
 
 def read_texts(connection: Connection, study: str) -> list[TextVersion]:
