@@ -9,7 +9,7 @@ from starlette.routing import Route
 from earwitness.web import join, listen, workbooks
 from earwitness.web.media import send_sound
 from earwitness.web.navigator import recording_routes
-from earwitness.web.pages import send_asset
+from earwitness.web.pages import send_asset, send_no_icon
 from earwitness.web.recordings import (
     RECORDING_PREFIX,
     StudyRecordings,
@@ -24,7 +24,7 @@ ROUTES = (  # the most frequent requests first
     Route("/l/{token}/events", listen.receive_events, methods=["POST"]),
     Route("/l/{token}/sound/{page}/{number:int}", send_sound),
     Route("/", join.show_front),
-    Route("/favicon.ico", join.send_no_icon),
+    Route("/favicon.ico", send_no_icon),
     Route("/join", join.join, methods=["GET", "POST"]),
     Route("/join/", join.join, methods=["GET", "POST"]),
     Route("/l/{token}", listen.show_page),

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from earwitness.web.messages import MessageLimiter
 from earwitness.web.navigator import RecordingView, recording_routes, refusing_changes
-from earwitness.web.pages import load_assets, load_template, send_asset
+from earwitness.web.pages import load_assets, load_template, send_asset, send_no_icon
 from earwitness.web.security import GuardedApp, refusal_from_error
 
 RECORDING_PATH = "/recording"
@@ -41,10 +41,6 @@ def make_browse_app(
             content = _render("notice.html", view, {"text": " ".join(sentences)})
             return HTMLResponse(content, refusal.status)
         return JSONResponse(refusal.body, refusal.status)
-
-    async def send_no_icon(request: Request) -> Response:
-        del request
-        return Response(status_code=204)
 
     routes = [
         Route("/", show_page),

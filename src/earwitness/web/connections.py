@@ -8,7 +8,7 @@ import ipaddress
 import logging
 import socket
 from collections.abc import Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import uvicorn
@@ -89,8 +89,10 @@ class ConnectionTable:
     ) -> None:
         self._messages, self._limit, self._address_limit = messages, limit, address_limit
         self._proxies = frozenset(proxy.strip() for proxy in proxies)
-        networks = (_parse_network(proxy) for proxy in self._proxies)
-        self._networks = [network for network in networks if network is not None]
+        self._networks = list[ipaddress.IPv4Network | ipaddress.IPv6Network]()
+        for proxy in self._proxies:
+            with suppress(ValueError):  # not an address
+                self._networks.append(ipaddress.ip_network(proxy, strict=False))
         self._connections = dict[LimitedProtocol, str]()  # in order of arrival
         self._silent = dict[LimitedProtocol, None]()  # without a complete request
         self._idle = dict[LimitedProtocol, None]()  # between requests, the longest idle first
@@ -159,13 +161,6 @@ class ConnectionTable:
         return ip.is_loopback or any(ip in network for network in self._networks)
 
 
-def _parse_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
-    try:
-        return ipaddress.ip_network(text, strict=False)
-    except ValueError:
-        return None
-
-
 def _close_waiting(connections: Iterable[LimitedProtocol]) -> bool:
     """Close the connection that waits with the least to lose; return whether there was one."""
     waiting = [connection for connection in connections if connection.waits]
@@ -184,8 +179,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._header_timer: asyncio.TimerHandle | None = None
-        self._stall_timer: asyncio.TimerHandle | None = None
+        self._timers = dict[str, asyncio.TimerHandle]()
         self._unsent_bytes, self._request_bytes, self._header_bytes = 0, 0, 0
         self._has_request, self._in_header = False, True
         self._made = self.loop.time()
@@ -225,8 +219,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Remove the connection."""
         self.table.remove(self)
-        self._stop_header_timer()
-        self._stop_stall_timer()
+        self._stop_timer("header")
+        self._stop_timer("stall")
         self._unset_keepalive_if_required()
         super().connection_lost(exc)
 
@@ -237,10 +231,10 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._request_bytes > (MAX_HEADER_BYTES if self._in_header else MAX_RECEIVED_BYTES):
             self.drop()
         elif self.is_serving:
-            self._stop_header_timer()
+            self._stop_timer("header")
             self._has_request = True
             self.table.mark_request(self)
-        elif self._header_timer is None and self.timeout_keep_alive_task is None:
+        elif "header" not in self._timers and self.timeout_keep_alive_task is None:
             self._start_header_timer()
 
     def on_message_begin(self) -> None:
@@ -288,7 +282,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def resume_writing(self) -> None:
         """Stop that time limit."""
-        self._stop_stall_timer()
+        self._stop_timer("stall")
         super().resume_writing()
         self._mark_idle()
 
@@ -316,12 +310,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _start_stall_timer(self) -> None:
         unsent = self.transport.get_write_buffer_size()
-        self._stall_timer = self.loop.call_later(self.stall_seconds, self._check_stall, unsent)
-
-    def _stop_stall_timer(self) -> None:
-        if self._stall_timer is not None:
-            self._stall_timer.cancel()
-            self._stall_timer = None
+        self._timers["stall"] = self.loop.call_later(self.stall_seconds, self._check_stall, unsent)
 
     def _check_stall(self, before: int) -> None:
         if self.transport.get_write_buffer_size() < before:
@@ -330,12 +319,11 @@ class LimitedProtocol(HttpToolsProtocol):
             self.drop()
 
     def _start_header_timer(self) -> None:
-        self._header_timer = self.loop.call_later(self.header_seconds, self.drop)
+        self._timers["header"] = self.loop.call_later(self.header_seconds, self.drop)
 
-    def _stop_header_timer(self) -> None:
-        if self._header_timer is not None:
-            self._header_timer.cancel()
-            self._header_timer = None
+    def _stop_timer(self, name: str) -> None:
+        if timer := self._timers.pop(name, None):
+            timer.cancel()
 
 
 def limited_protocol(table: ConnectionTable, header_seconds: float) -> type[LimitedProtocol]:

@@ -127,12 +127,6 @@ async def show_front(request: Request) -> Response:
     return HTMLResponse(notice_page(served_site(request), "own_link"))
 
 
-async def send_no_icon(request: Request) -> Response:
-    """Reply to automatic favicon requests with no content."""
-    del request
-    return Response(status_code=204)
-
-
 async def join(request: Request) -> Response:
     """Show the invitation, or redirect to the browser's place; POST leads to the first page."""
     site = served_site(request)
@@ -150,13 +144,16 @@ async def join(request: Request) -> Response:
         return HTMLResponse(notice_page(site, "other_host", host=other), 403)
     outside = check_claim(request.query_params.get(site.settings.outside, ""))
     cookie, cookie_id = _read_cookie(request, outside)
-    own = await run_in_threadpool(_find_own_link, site, cookie) if cookie else ""
-    is_known = own and cookie_id == outside  # otherwise, the id may be that of somebody else
+    own = None
+    if cookie:
+        own = await run_in_threadpool(site.store.find_claim, site.digest, request=cookie)
+    # otherwise, the id may be that of somebody else
+    is_known = own is not None and cookie_id == outside
     if outside and not is_known and (claimant := await _find_claimant(site, outside)):
         is_gone = claimant.state == ParticipationState.WITHDRAWN
         return HTMLResponse(notice_page(site, "id_withdrawn" if is_gone else "started"), 403)
-    if own:
-        response = RedirectResponse(own, 303)
+    if own is not None:
+        response = RedirectResponse(f"{site.settings.root}/l/{own.token}", 303)
         set_place_cookie(response, request, cookie, cookie_id)
         return response
     if not await run_in_threadpool(site.store.has_free_place, site.digest, site.quota):
@@ -176,14 +173,9 @@ async def join(request: Request) -> Response:
     return response
 
 
-def _find_own_link(site: Site, cookie: str) -> str:
-    listener = site.store.find_claim(site.digest, request=cookie)
-    return "" if listener is None else f"{site.settings.root}/l/{listener.token}"
-
-
 async def _find_claimant(site: Site, outside: str) -> Listener | None:
     """Return who has claimed this external id, if anyone, and count the attempt."""
-    claimant = await run_in_threadpool(lambda: site.store.find_claim(site.digest, outside=outside))
+    claimant = await run_in_threadpool(site.store.find_claim, site.digest, outside=outside)
     if claimant is not None:
         await asyncio.wrap_future(site.store.write(count_repeat, site.digest, outside))
     return claimant

@@ -202,7 +202,8 @@ async def receive_answer(request: Request) -> Response:
     id, page, values, meta, at = _parse_answer(body)
     state, checked_values = await _find_checked_answer(request, page, values, meta)
     site = state.site
-    if state.is_ineligible or _ends_participation(state, page, checked_values):
+    study, is_open = site.design.study, page == state.page.name
+    if state.is_ineligible or (is_open and not is_eligible(study, state.page, checked_values)):
         return await _end_participation(request, state, page)
     content = state.page_sequence.content(state.page_sequence.places[page])
     claim = _claim_playback(state, content, meta)
@@ -268,25 +269,16 @@ def _is_open_trial(state: ListenerState, page: str) -> bool:
     return page == state.page.name and state.page.trial is not None and not state.is_shut_out
 
 
-def _ends_participation(state: ListenerState, page: str, values: Mapping[str, Any]) -> bool:
-    """Return whether the answers to the open page show that the listener may not take part."""
-    return page == state.page.name and not is_eligible(state.site.design.study, state.page, values)
-
-
 async def _end_participation(request: Request, state: ListenerState, page: str) -> Response:
     """Delete the answers of a listener who may not take part, and send the last page."""
     if state.is_visitor:  # nothing is stored
-        return JSONResponse({"status": INELIGIBLE_STATUS, "state": _refuse_visitor(state)})
+        listener = replace(state.listener, state=ParticipationState.INELIGIBLE)
+        shown = state_json(replace(state, visit=replace(state.visit, listener=listener)))
+        return JSONResponse({"status": INELIGIBLE_STATUS, "state": shown})
     store, digest, token = state.site.store, state.site.digest, state.listener.token
     is_out = await run_in_threadpool(store.screen_out, digest, token, page)
     status = INELIGIBLE_STATUS if is_out else AnswerOutcome.TAKEN.value
     return JSONResponse({"status": status, "state": await _state_now(request)})
-
-
-def _refuse_visitor(state: ListenerState) -> dict[str, Any]:
-    """Return the state of a visitor who may not take part."""
-    listener = replace(state.listener, state=ParticipationState.INELIGIBLE)
-    return state_json(replace(state, visit=replace(state.visit, listener=listener)))
 
 
 async def _take_place(
@@ -344,18 +336,14 @@ def _parse_answer(body: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], di
     """Return the parts of an answer, or raise an error that lists all problems."""
     id, page, at = body.get("id"), body.get("page"), body.get("at", "")
     values, meta = body.get("values"), body.get("meta", {})
-    faults = []
-    if not isinstance(id, str) or not CLIENT_ID_PATTERN.fullmatch(id):
-        faults.append("id must be a UUID")
-    if not isinstance(page, str):
-        faults.append("page must be the name of a page")
-    if not isinstance(values, dict):
-        faults.append("values must be an object")
-    if not isinstance(meta, dict):
-        faults.append("meta must be an object")
-    if at and (not isinstance(at, str) or not CLIENT_TIME_PATTERN.fullmatch(at)):
-        faults.append("at must be a time")
-    if faults:
+    checks = {
+        "id must be a UUID": isinstance(id, str) and CLIENT_ID_PATTERN.fullmatch(id),
+        "page must be the name of a page": isinstance(page, str),
+        "values must be an object": isinstance(values, dict),
+        "meta must be an object": isinstance(meta, dict),
+        "at must be a time": not at or (isinstance(at, str) and CLIENT_TIME_PATTERN.fullmatch(at)),
+    }
+    if faults := [message for message, is_right in checks.items() if not is_right]:
         raise _wrong_answer(faults)
     return str(id), str(page), dict(values or {}), spell_half_characters(meta), str(at)
 

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ from earwitness.navigator.indices import COLOUR_LEVELS
 from earwitness.navigator.labels import Overlay
 from earwitness.navigator.pyramid import LAST_LEVEL
 from earwitness.navigator.sound import MAX_EXCERPT_SECONDS, wav_bytes
-from earwitness.navigator.tiles import FINE_LEVELS, TILE_COLUMNS, Tile, fine_kernel, make_tile
+from earwitness.navigator.tiles import FINE_LEVELS, TILE_COLUMNS, fine_kernel, make_tile
 from earwitness.recordings.types import Damage
 from earwitness.web.security import Refusal, not_found_refusal
 
@@ -54,6 +55,7 @@ class RecordingView:
 
 
 ViewFinder = Callable[[Request], RecordingView]
+Responder = Callable[[RecordingView, Request], Response]
 
 
 def recording_routes(prefix: str, find_view: ViewFinder) -> list[Route]:
@@ -66,56 +68,29 @@ def recording_routes(prefix: str, find_view: ViewFinder) -> list[Route]:
     find_view
         Returns what the client of a request may see, or raises ``Refusal``; called in a thread.
     """
-    endpoints = _Endpoints(find_view)
+    responses: dict[str, Responder] = {
+        "/info": lambda view, _: JSONResponse(describe_view(view)),
+        "/progress": lambda view, _: JSONResponse(describe_progress(view)),
+        "/tile/{digest}/{kind}/{level}/{number}": _tile_response,
+        SOUND_PATH: _sound_response,
+    }
     return [
-        Route(f"{prefix}/info", endpoints.send_info),
-        Route(f"{prefix}/progress", endpoints.send_progress),
-        Route(f"{prefix}/tile/{{digest}}/{{kind}}/{{level}}/{{number}}", endpoints.send_tile),
-        Route(prefix + SOUND_PATH, endpoints.send_sound),
+        Route(prefix + path, partial(_respond, find_view, respond))
+        for path, respond in responses.items()
     ]
 
 
-@dataclass(frozen=True)
-class _Endpoints:
-    find_view: ViewFinder
+async def _respond(find_view: ViewFinder, respond: Responder, request: Request) -> Response:
+    """Send a response that is made in a thread."""
 
-    async def send_info(self, request: Request) -> Response:
-        """Send the description of the recording and the progress of its index."""
-        return await self._answer(
-            request, _QUICK_THREADS, lambda view: JSONResponse(describe_view(view))
-        )
+    def work() -> Response:
+        view = find_view(request)
+        with refusing_changes(view):
+            return respond(view, request)
 
-    async def send_progress(self, request: Request) -> Response:
-        """Send the progress of the index alone."""
-        return await self._answer(
-            request, _QUICK_THREADS, lambda view: JSONResponse(describe_progress(view))
-        )
-
-    async def send_tile(self, request: Request) -> Response:
-        """Send a tile."""
-        threads = _FINE_THREADS if request.path_params["kind"] == "fine" else _QUICK_THREADS
-        return await self._answer(
-            request, threads, lambda view: _tile_response(view.index, request)
-        )
-
-    async def send_sound(self, request: Request) -> Response:
-        """Send an excerpt as WAV."""
-        return await self._answer(
-            request, _QUICK_THREADS, lambda view: _sound_response(view.index, request)
-        )
-
-    async def _answer(
-        self,
-        request: Request,
-        threads: ThreadPoolExecutor,
-        answer: Callable[[RecordingView], Response],
-    ) -> Response:
-        def work() -> Response:
-            view = self.find_view(request)
-            with refusing_changes(view):
-                return answer(view)
-
-        return await asyncio.get_running_loop().run_in_executor(threads, work)
+    is_fine = request.path_params.get("kind") == "fine"
+    threads = _FINE_THREADS if is_fine else _QUICK_THREADS
+    return await asyncio.get_running_loop().run_in_executor(threads, work)
 
 
 @contextmanager
@@ -271,8 +246,8 @@ class TileCache:
 _TILES = TileCache()
 
 
-def _tile_response(index: RecordingIndex, request: Request) -> Response:
-    params = request.path_params
+def _tile_response(view: RecordingView, request: Request) -> Response:
+    index, params = view.index, request.path_params
     kind, level, number = (str(params[name]) for name in ("kind", "level", "number"))
     is_number = TILE_NUMBER.fullmatch(level) and TILE_NUMBER.fullmatch(number)
     if params["digest"] != index.digest or not is_number:
@@ -284,7 +259,10 @@ def _tile_response(index: RecordingIndex, request: Request) -> Response:
         if made is None:
             raise not_found_refusal()
         is_complete = made.is_complete
-        tile = _pack_tile(kind, made)
+        content, is_compressed = made.rows.tobytes(), kind != "fine"  # which are noisy
+        if is_compressed:
+            content = gzip.compress(content, 1, mtime=0)
+        tile = SentTile(content, made.rows.shape[1], is_compressed)
         if is_complete and index.state == "ready":  # damage is known only then
             _TILES.add(key, tile)
     headers = {
@@ -301,19 +279,12 @@ def _tile_response(index: RecordingIndex, request: Request) -> Response:
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 
-def _pack_tile(kind: str, tile: Tile) -> SentTile:
-    """Return the body of a tile; fine tiles are too noisy to be worth compressing."""
-    content, is_compressed = tile.rows.tobytes(), kind != "fine"
-    if is_compressed:
-        content = gzip.compress(content, 1, mtime=0)
-    return SentTile(content, tile.rows.shape[1], is_compressed)
-
-
 # --- Sound ---------------------------------------------------------------------------------------
 
 
-def _sound_response(index: RecordingIndex, request: Request) -> Response:
-    start, seconds = _read_number(request, "start"), read_seconds(request)
+def _sound_response(view: RecordingView, request: Request) -> Response:
+    index, start = view.index, _read_number(request, "start")
+    seconds = read_seconds(request)
     if not 0 <= start < index.seconds:
         raise Refusal(400, "bad_time", "start must be within the recording")
     first = round(start * index.rate)
@@ -341,7 +312,7 @@ def _read_number(request: Request, name: str) -> float:
     try:
         number = float(request.query_params[name])
     except (KeyError, ValueError):
-        raise Refusal(400, "bad_time", f'the parameter "{name}" must be a number') from None
+        number = math.nan
     if not math.isfinite(number):
         raise Refusal(400, "bad_time", f'the parameter "{name}" must be a number')
     return number

@@ -33,7 +33,7 @@ from earwitness.studies.file.reader import read_study, study_texts
 from earwitness.studies.hearing import TRIPLET_SECONDS, digit_files
 from earwitness.studies.pages import HEARING_PAGE, REST_PAGE, Page, TrialGroup, pages, trial_page
 from earwitness.studies.study import PAD_LENGTHS, Design, ListenerPlan, Study, Trial
-from earwitness.studies.trials import block_kind
+from earwitness.studies.trials import study_kinds
 from earwitness.studies.wording import Wording, wording
 from earwitness.web.messages import MessageLimiter
 
@@ -321,8 +321,7 @@ def _sent_forms(forms: set[Form], sample: tuple[int, int] | None) -> set[Form]:
 
 def _iterate_clip_files(study: Study) -> Iterator[tuple[str, str]]:
     """Yield every clip with each of its audio files."""
-    kinds = [block_kind(block) for block in study.blocks]
-    extra = [name for kind in kinds for name in kind.extra(study.reference)]
+    extra = [name for kind in study_kinds(study) for name in kind.extra(study.reference)]
     for clip in study.material:
         for system in dict.fromkeys((*study.systems, *extra)):
             yield clip.name, study.file(clip.name, system)

@@ -89,7 +89,10 @@ async def receive_workbook(request: Request) -> Response:
             )
         )
     except InputError as error:
-        raise _faults_refusal(state, error) from None
+        language = state.site.design.study.language
+        faults = [_problem_json(language, one) for one in error.problems[:SHOWN_FAULTS]]
+        more = {"faults": faults, "count": error.count}
+        raise Refusal(422, "faults", "nothing from this workbook was saved", more=more) from None
     except EarwitnessError as error:
         raise Refusal(422, "wrong", "this workbook cannot be saved", details=[str(error)]) from None
     await run_in_threadpool(state.site.store.visit, state.listener.token)  # also for open trials
@@ -145,13 +148,6 @@ def _page_context(state: ListenerState) -> dict[str, Any]:
         "folder": "" if state.site.settings.clips else DEFAULT_CLIPS_FOLDER,
         "came": workbook_receipt(answers, count_captions(_rater_plan(state))),
     }
-
-
-def _faults_refusal(state: ListenerState, error: InputError) -> Refusal:
-    language = state.site.design.study.language
-    faults = [_problem_json(language, one) for one in error.problems[:SHOWN_FAULTS]]
-    more = {"faults": faults, "count": error.count}
-    return Refusal(422, "faults", "nothing from this workbook was saved", more=more)
 
 
 def _problem_json(language: str, problem: Problem) -> dict[str, str]:
