@@ -503,7 +503,11 @@ def _scale_columns(
     if PLANE_SCALES & {*expected} and not {*expected, *options.known_names.scales} >= PLANE_SCALES:
         expected = [name for name in expected if name not in PLANE_SCALES]  # SD: of a mean
     is_rated = not options.words.undefined  # a metric may well be a count of rows
-    counters = [n for n in free if is_rated and is_counter(n, _plain_column(table, n))]
+    counters = [
+        n
+        for n in free
+        if is_rated and is_counter(n, read_plain_numbers(table.cells(n, numbers=True)))
+    ]
     scales = expected or [
         name for name in free if name not in counters and _holds_numbers(table, name, options)
     ]
@@ -517,10 +521,6 @@ def _scale_columns(
     if unused:
         layout.notes.append(unused_votes_note(unused))
     yield from scales
-
-
-def _plain_column(table: InputTable, name: str) -> list[float] | None:
-    return read_plain_numbers(table.cells(name, numbers=True))
 
 
 def _holds_votes(layout: ColumnLayout, table: InputTable, name: str) -> bool:

@@ -90,13 +90,9 @@ class Pattern:
         return self._divide_by_system(sample) or self._divide_any(sample)
 
     def _divide_any(self, sample: str) -> Division:
-        match, other_match = (
-            self._usual_pattern.fullmatch(sample),
-            self._other_pattern.fullmatch(sample),
-        )
-        if match is None or other_match is None:
-            return Division({}, False)
-        return Division(match.groupdict(), match.groupdict() != other_match.groupdict())
+        found = [pattern.fullmatch(sample) for pattern in self._patterns]
+        usual, other = (match.groupdict() if match else {} for match in found)
+        return Division(usual, usual != other)
 
     def _divide_by_system(self, sample: str) -> Division | None:
         """Return the best division with a known system, or None."""
@@ -134,12 +130,9 @@ class Pattern:
         }
 
     @cached_property
-    def _usual_pattern(self) -> re.Pattern[str]:
-        return self._compile(flipped=False)
-
-    @cached_property
-    def _other_pattern(self) -> re.Pattern[str]:
-        return self._compile(flipped=True)
+    def _patterns(self) -> list[re.Pattern[str]]:
+        """The pattern, and one that divides ambiguous names the other way."""
+        return [self._compile(flipped=flipped) for flipped in (False, True)]
 
     def _compile(self, *, flipped: bool, system: str = "") -> re.Pattern[str]:
         pieces = PATTERN_PLACEHOLDER.split(self.text.replace("\\", "/"))
@@ -248,7 +241,10 @@ def looks_like_votes(
         return False
     by_listener = group_values(zip(listeners, numbers, strict=True))
     longest = max(map(len, by_listener.values()))
-    return longest < MIN_ORDERED_ROWS or not all(map(_is_order, by_listener.values()))
+    is_ordered = all(
+        {b - a for a, b in pairwise(sorted(own))} <= {1.0} for own in by_listener.values()
+    )
+    return longest < MIN_ORDERED_ROWS or not is_ordered
 
 
 def _is_constant(numbers: Sequence[float], owners: Sequence[Cell]) -> bool:
@@ -257,12 +253,6 @@ def _is_constant(numbers: Sequence[float], owners: Sequence[Cell]) -> bool:
     first: dict[Cell, float] = {}
     rows = zip(owners, numbers, strict=True)
     return all(first.setdefault(owner, number) == number for owner, number in rows)
-
-
-def _is_order(numbers: Sequence[float]) -> bool:
-    ranked = sorted(numbers)
-    steps = {after - before for before, after in pairwise(ranked)}
-    return steps <= {1.0}
 
 
 def unused_votes_note(names: Sequence[str]) -> str:

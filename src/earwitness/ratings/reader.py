@@ -28,7 +28,6 @@ from earwitness.ratings.columns import (
     ROLES,
     ColumnLayout,
     ColumnOptions,
-    Limit,
     Limits,
     divide_samples,
     find_off_scale,
@@ -91,15 +90,13 @@ def _add_rubric_columns(
     *,
     wide: bool,
 ) -> ColumnOptions:
-    limits = {
-        name: Limit(scale.low, scale.high, scale.step) for name, scale in rubric.scales.items()
-    }
+    limits = limits_of(rubric.scales)
     limits[TOTAL] = limits[TOTAL]._replace(step=0)  # totals are recomputed
     return replace(
         options,
         rubric=rubric.name,
         aliases=dict(dimension_of),
-        limits={**limits, **options.limits} if options.limits else limits,
+        limits={**limits, **options.limits},
         scales=tuple(dimension_of) if wide else options.scales,
         remedy=OFF_SCALE_REMEDY,
     )
@@ -298,11 +295,19 @@ def make_keys(items: Sequence[str], systems: Sequence[str]) -> list[Any]:
 # --- Tables of numbers per output ----------------------------------------------------------------
 
 
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Disable garbage collection, which would take half the time and find nothing."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
 OptionsFitter = Callable[[ColumnOptions, InputTable], ColumnOptions]
-
-
-def _keep_options(options: ColumnOptions, _: InputTable) -> ColumnOptions:
-    return options
 
 
 @dataclass(frozen=True)
@@ -332,10 +337,11 @@ class ParsedRatings:
         return [rating for rating in self.all_ratings if rating.value == rating.value]
 
 
+@without_garbage_collection()
 def read_rows(
     source: RecordSource,
     options: ColumnOptions,
-    fitted: OptionsFitter = _keep_options,
+    fitted: OptionsFitter = lambda options, _: options,
     *,
     foreign: bool = False,
 ) -> ParsedRatings:
@@ -344,25 +350,6 @@ def read_rows(
     ``fitted`` adapts the options to the columns of the table. With ``foreign``, layouts of other
     tools for listening tests are recognized.
     """
-    with without_garbage_collection():
-        return _read_rows(source, options, fitted, foreign=foreign)
-
-
-@contextmanager
-def without_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection, which would take half the time and find nothing."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
-
-
-def _read_rows(
-    source: RecordSource, options: ColumnOptions, fitted: OptionsFitter, *, foreign: bool
-) -> ParsedRatings:
     table, file = read_table(source, options.wanted, unfold_results if foreign else None)
     match_case(table, options.wanted)
     if foreign:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.resources import files
+from itertools import product
+from operator import add, mul, sub, truediv
 from typing import Any, Literal, get_args
 
 from earwitness.errors import UsageError, nearest
@@ -25,20 +27,6 @@ FORMULA_REMEDY = "use only names of dimensions, numbers, + - * / and parentheses
 
 
 @dataclass(frozen=True)
-class FormulaNumber:
-    """A number in a formula."""
-
-    value: float
-
-
-@dataclass(frozen=True)
-class FormulaName:
-    """A dimension in a formula."""
-
-    name: str
-
-
-@dataclass(frozen=True)
 class FormulaOperation:
     """Two parts and the operator between them."""
 
@@ -47,13 +35,13 @@ class FormulaOperation:
     right: FormulaPart
 
 
-FormulaPart = FormulaNumber | FormulaName | FormulaOperation
+FormulaPart = float | str | FormulaOperation  # a number, a dimension, or an operation
 Range = tuple[float, float]
 FORMULA_OPERATORS: dict[str, Callable[[float, float], float]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
+    "+": add,
+    "-": sub,
+    "*": mul,
+    "/": truediv,
 }
 
 
@@ -169,11 +157,11 @@ class _Reader:
             return part
         if token == "-":
             self._take()
-            return FormulaOperation("-", FormulaNumber(0.0), self._part())
+            return FormulaOperation("-", 0.0, self._part())
         if not token or token in "+*/)":
             self.refuse()
         self._take()
-        return FormulaNumber(float(token)) if token[0] in ".0123456789" else FormulaName(token)
+        return float(token) if token[0] in ".0123456789" else token
 
     def _take(self) -> str:
         self._place += 1
@@ -182,8 +170,8 @@ class _Reader:
 
 def _names(part: FormulaPart) -> Iterator[str]:
     match part:
-        case FormulaName(name):
-            yield name
+        case str():
+            yield part
         case FormulaOperation(_, left, right):
             yield from _names(left)
             yield from _names(right)
@@ -199,20 +187,20 @@ def _linear(part: FormulaPart) -> bool:
 
 def _value(part: FormulaPart, values: Mapping[str, float]) -> float:
     match part:
-        case FormulaNumber(value):
-            return value
-        case FormulaName(name):
-            return values[name]
+        case float():
+            return part
+        case str():
+            return values[part]
         case FormulaOperation(sign, left, right):
             return FORMULA_OPERATORS[sign](_value(left, values), _value(right, values))
 
 
 def _bounds(part: FormulaPart, ranges: Mapping[str, Range]) -> Range:
     match part:
-        case FormulaNumber(value):
-            return value, value
-        case FormulaName(name):
-            return ranges[name]
+        case float():
+            return part, part
+        case str():
+            return ranges[part]
         case FormulaOperation(sign, left, right):
             first, second = _bounds(left, ranges), _bounds(right, ranges)
             if sign == "/" and second[0] <= 0 <= second[1]:
@@ -350,8 +338,12 @@ class Rubric:
             raise UsageError(f'formula "{self.total}": contains no dimension')
         self.formula.bounds(self._ranges)
         self._check_penalties()
-        for example in self.examples:
-            self._check_example(example)
+        for example, dimension in product(self.examples, self.dimensions):
+            value = example.values.get(dimension.name)
+            if value is None or not dimension.allows(value):
+                raise UsageError(
+                    f"example: {dimension.name} must be {dimension.range}, got {value}"
+                )
 
     @cached_property
     def formula(self) -> RubricFormula:
@@ -410,14 +402,6 @@ class Rubric:
                         remedy = " — add penalties, since they are 0 or below"
                     raise UsageError(f'formula "{self.total}": {name} raises the {TOTAL}{remedy}')
 
-    def _check_example(self, example: WorkedExample) -> None:
-        for dimension in self.dimensions:
-            value = example.values.get(dimension.name)
-            if value is None or not dimension.allows(value):
-                raise UsageError(
-                    f"example: {dimension.name} must be {dimension.range}, got {value}"
-                )
-
 
 # --- THumBS, the built-in rubric -----------------------------------------------------------------
 # Transparent human benchmark for soundscapes, which rates captions of audio. Precision and recall
@@ -446,26 +430,17 @@ def thumbs(language: str = "en") -> Rubric:
     """
     if language not in LANGUAGES:
         raise UsageError(f'unknown language "{language}" — {nearest(language, LANGUAGES)}')
-    words = _load_words(language)
-    dimensions = tuple(
-        _build_thumbs_dimension(name, numbers, words["dimensions"][name])
-        for name, numbers in THUMBS_DIMENSIONS.items()
-    )
-    examples = tuple(WorkedExample(**one) for one in words["examples"])
-    return Rubric(THUMBS_NAME, dimensions, THUMBS_FORMULA, words["title"], examples, language)
-
-
-def _build_thumbs_dimension(
-    name: str, numbers: tuple[float, float, float, Role], words: dict[str, Any]
-) -> Dimension:
-    anchors = tuple(Anchor(float(value), text) for value, text in words["anchors"].items())
-    return Dimension(name, *numbers, words["title"], words["help"], anchors)
-
-
-def _load_words(language: str) -> dict[str, Any]:
     place = files(__package__).joinpath("rubrics", f"{THUMBS_NAME}.{language}.json")
     words: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
-    return words
+    dimensions = []
+    for name, numbers in THUMBS_DIMENSIONS.items():
+        own = words["dimensions"][name]
+        anchors = tuple(Anchor(float(value), text) for value, text in own["anchors"].items())
+        dimensions.append(Dimension(name, *numbers, own["title"], own["help"], anchors))
+    examples = tuple(WorkedExample(**one) for one in words["examples"])
+    return Rubric(
+        THUMBS_NAME, tuple(dimensions), THUMBS_FORMULA, words["title"], examples, language
+    )
 
 
 # --- Rubrics defined by a study ------------------------------------------------------------------
@@ -508,7 +483,10 @@ def _parse_rubric(source: str, language: str) -> Rubric:
     value = json.loads(source)
     name = str(value.get("name", ""))
     if not any(key in value for key in COMPLETE_RUBRIC_KEYS):
-        return _change_built_in(_built_in(name, language), value)
+        rubric = _built_in(name, language)
+        title = str(value.get("title", rubric.title))
+        examples = _read_examples(value) if "examples" in value else rubric.examples
+        return replace(rubric, title=title, examples=examples)
     missing = [key for key in ("name", *COMPLETE_RUBRIC_KEYS) if not value.get(key)]
     if missing:
         raise UsageError(
@@ -525,12 +503,6 @@ def _built_in(name: str, language: str) -> Rubric:
     if name not in BUILT_IN_RUBRICS:
         raise UsageError(f'unknown rubric "{name}" — {nearest(name, BUILT_IN_RUBRICS)}')
     return BUILT_IN_RUBRICS[name](language)
-
-
-def _change_built_in(rubric: Rubric, value: Mapping[str, Any]) -> Rubric:
-    title = str(value.get("title", rubric.title))
-    examples = _read_examples(value) if "examples" in value else rubric.examples
-    return replace(rubric, title=title, examples=examples)
 
 
 def _read_dimension(value: Mapping[str, Any]) -> Dimension:

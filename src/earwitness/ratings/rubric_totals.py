@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import fsum, nan
+from math import nan
 from typing import Literal, get_args
 
 from earwitness.core import Key, Rating
@@ -31,15 +31,6 @@ class CaptionJudgment:
     key: Key
     listener: int | str
     values: Mapping[str, float | None]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Mean, number of raters, and number of blanks; the mean is NaN without raters."""
-
-    mean: float
-    n: int
-    blank: int
 
 
 def total(rubric: Rubric, values: Mapping[str, float | None], blank: Blank = "drop") -> float:
@@ -71,18 +62,6 @@ def ratings(
         for scale, value in _scale_values(rubric, judgment, blank)
         if value == value
     ]
-
-
-def means(
-    rubric: Rubric, judged: Sequence[CaptionJudgment], blank: Blank = "drop"
-) -> dict[tuple[Key, str], Cell]:
-    """Return means over raters per caption, on every dimension and on the total."""
-    check_blanks(rubric, judged, blank)
-    votes: dict[tuple[Key, str], list[float]] = {}
-    for judgment in judged:
-        for scale, value in _scale_values(rubric, judgment, blank):
-            votes.setdefault((judgment.key, scale), []).append(value)
-    return {place: _mean_cell(values) for place, values in votes.items()}
 
 
 def check_blanks(rubric: Rubric, judged: Iterable[CaptionJudgment], blank: Blank) -> None:
@@ -118,12 +97,6 @@ def _scale_values(
         value = judgment.values.get(name)
         yield name, nan if value is None else value
     yield TOTAL, total(rubric, judgment.values, blank)
-
-
-def _mean_cell(values: Sequence[float]) -> Cell:
-    filled = [value for value in values if value == value]
-    mean = fsum(filled) / len(filled) if filled else nan
-    return Cell(mean, len(filled), len(values) - len(filled))
 
 
 # --- Totals and faults of rating tables ----------------------------------------------------------
