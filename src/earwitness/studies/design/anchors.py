@@ -58,7 +58,8 @@ class AnchorSet:
     def of(cls, names: Sequence[str]) -> AnchorSet:
         """Return the codes of anchors by their names."""
         parts = [split_anchor_name(name) for name in names]
-        conditions, talkers = (_number_names([part[side] for part in parts]) for side in (0, 1))
+        sides = [[part[side] for part in parts] for side in (0, 1)]
+        conditions, talkers = (tuple(map([*dict.fromkeys(side)].index, side)) for side in sides)
         most = max(Counter(talkers).values(), default=0)
         return cls(conditions, talkers if most <= len(names) / 2 else tuple(range(len(names))))
 
@@ -104,11 +105,6 @@ class AnchorSet:
             sum(self.conditions[a] == self.conditions[b] for a, b in pairs),
             sum(self.talkers[a] == self.talkers[b] for a, b in pairs),
         )
-
-
-def _number_names(names: Sequence[str]) -> tuple[int, ...]:
-    codes = {name: code for code, name in enumerate(dict.fromkeys(names))}
-    return tuple(codes[name] for name in names)
 
 
 # --- Orders --------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from itertools import combinations, product
+from itertools import chain, combinations, permutations, product
 from math import comb
 
 import numpy as np
@@ -78,10 +78,8 @@ def _is_better_than_cyclic(number: int, heard: int) -> bool:
     if number % heard or comb(number, heard) > MAX_SETS_TRIED:
         return False
     circle = [_cyclic_set(turn, place, number, heard) for turn in (0, 1) for place in range(number)]
-    return _raggedness(
-        number,
-        [system_set for round_sets in _greedy_sets(number, heard, 2) for system_set in round_sets],
-    ) < _raggedness(number, circle)
+    greedy = [*chain.from_iterable(_greedy_sets(number, heard, 2))]
+    return _raggedness(number, greedy) < _raggedness(number, circle)
 
 
 def _raggedness(number: int, sets: list[SystemSet]) -> int:
@@ -102,7 +100,7 @@ def _greedy_sets(number: int, heard: int, rounds: int) -> tuple[tuple[SystemSet,
     system_sets = list(combinations(range(number), heard))
     holds = set_table(system_sets, number)
     together = sum(
-        (_pair_counts(system_set, 0, number) for round_sets in before for system_set in round_sets),
+        (_pair_counts(system_set, 0, number) for system_set in chain.from_iterable(before)),
         _zero_counts(number),
     )
     round_sets = list[SystemSet]()
@@ -149,9 +147,7 @@ def _first_orders(number: int, heard: int, windows: int) -> tuple[SystemSet, ...
     hears = np.zeros((len(turns), number), np.int64)
     for turn in turns:
         hears[turn, list(_system_set(int(turn), number, heard))] = 1
-    earlier = (
-        1 - 2 * np.array([order for window_orders in before for order in window_orders], np.int64)
-    ) @ hears[:-width]
+    earlier = (1 - 2 * np.array([*chain.from_iterable(before)], np.int64)) @ hears[:-width]
     choices = np.array(list(product((0, 1), repeat=width // 2)))
     orders = np.stack([choices, 1 - choices], axis=-1).reshape(len(choices), width)
     leaning = earlier + np.cumsum((1 - 2 * orders)[:, :, None] * hears[-width:], axis=1)
@@ -187,11 +183,16 @@ def _round_shifts(number: int, heard: int, rounds: int) -> tuple[SystemSet, ...]
 def _even_shifts(base: SystemSet, together: Ints) -> SystemSet:
     """Return the shifts of a set, each leaving pair counts most even."""
     number, order = len(together), list[int]()
+
+    def unevenness(shift: int) -> tuple[int, int]:
+        """Return the squared counts of systems, then of pairs, with one more set."""
+        counts = together + _pair_counts(base, shift, number)
+        systems = np.diag(counts)
+        return int(systems @ systems), int((counts**2).sum())
+
     while len(order) < number:
         free = [shift for shift in range(number) if shift not in order]
-        best = min(
-            free, key=lambda shift: _squared_counts(together + _pair_counts(base, shift, number))
-        )
+        best = min(free, key=unevenness)
         together = together + _pair_counts(base, best, number)
         order.append(best)
     return tuple(order)
@@ -201,11 +202,6 @@ def _pair_counts(base: SystemSet, shift: int, number: int) -> Ints:
     holds = np.zeros(number, np.int64)
     holds[[(place + shift) % number for place in base]] = 1
     return np.outer(holds, holds)
-
-
-def _squared_counts(together: Ints) -> tuple[int, int]:
-    systems = np.diag(together)
-    return int(systems @ systems), int((together**2).sum())
 
 
 def _candidate_sets(number: int, heard: int) -> list[SystemSet]:
@@ -222,9 +218,8 @@ def _candidate_sets(number: int, heard: int) -> list[SystemSet]:
 def _step_counts(base: SystemSet, number: int) -> Ints:
     """Count how often each step occurs between two systems of a set; the index is the step."""
     counts = np.zeros(number, np.int64)
-    for a in base:
-        for b in base:
-            counts[(b - a) % number] += a != b
+    for a, b in permutations(base, 2):
+        counts[(b - a) % number] += 1
     return counts
 
 

@@ -86,7 +86,7 @@ def even_order(quotas: Ints, before: Ints, rng: Generator) -> Order:
     number = quotas.shape[1]
     panel = before[:-1, :-1].tolist()
     alone = np.zeros_like(before[:-1, :-1]).tolist()
-    number_of = _number_of_tries(int(quotas.sum()))
+    number_of = max(1, min(MAX_ORDER_TRIES, MAX_PLACES_IN_ALL_TRIES // max(int(quotas.sum()), 1)))
     tries = [_draw_order(quotas, alone if n % 2 else panel, rng) for n in range(number_of)]
     uneven = [unevenness(order, number) for order in tries]
     best = [order for order, value in zip(tries, uneven, strict=True) if value == min(uneven)]
@@ -165,10 +165,6 @@ def _improve_naming(naming: Ints, counted: Ints, before: Ints) -> Ints:
             return naming
         lowest = float(costs.min())
         naming = exchanged[int(costs.argmin()), :-1]
-
-
-def _number_of_tries(places: int) -> int:
-    return max(1, min(MAX_ORDER_TRIES, MAX_PLACES_IN_ALL_TRIES // max(places, 1)))
 
 
 def _draw_namings(number: int, rng: Generator) -> Ints:
@@ -440,19 +436,13 @@ def _assign_clips(
     clips = np.empty(len(places), np.int64)
     circle, start = rng.permutation(items), rng.permutation(systems)
     for system in range(systems):
-        turned = np.roll(circle, -_first_clip(int(start[system]), items, systems))
-        clips[places == system] = _jitter(turned, items / (2 * systems), rng)
+        rank = int(start[system])
+        first = rank * items // systems if systems <= items else rank % items
+        turned = np.roll(circle, -first)
+        moved = np.arange(items) + rng.uniform(0, items / (2 * systems), items)
+        clips[places == system] = turned[np.argsort(moved)]  # neighbours vary
     ends = np.cumsum([0, *map(len, order)]).tolist()
     return [clips[a:b].tolist() for a, b in pairwise(ends)]
-
-
-def _first_clip(rank: int, items: int, systems: int) -> int:
-    return rank * items // systems if systems <= items else rank % items
-
-
-def _jitter(clips: Ints, by: float, rng: Generator) -> Ints:
-    """Return clips with nearby positions swapped, so that neighbours vary."""
-    return clips[np.argsort(np.arange(len(clips)) + rng.uniform(0, by, len(clips)))]
 
 
 # --- Clips in rotation ---------------------------------------------------------------------------

@@ -99,13 +99,14 @@ class _Panel:
             for session in self._sessions(number, listener, turn)
         ]
         first = sessions[0][0].scales
-        sessions = [*insert_trials(study.quality, sessions, listener, study.seed, self._repeat)]
+
+        def repeat(trial: Trial, rng: np.random.Generator) -> Trial:
+            return block_kind(study.blocks[trial.block]).repeat_trial(trial, rng)
+
+        sessions = [*insert_trials(study.quality, sessions, listener, study.seed, repeat)]
         training = self._training(listener, turn, first)
         anchors = _order_anchors(study, listener, first)
         return ListenerPlan(listener, self.place + 1, tuple(sessions), training, anchors)
-
-    def _repeat(self, trial: Trial, rng: np.random.Generator) -> Trial:
-        return block_kind(self.study.blocks[trial.block]).repeat_trial(trial, rng)
 
     def _sessions(self, number: int, listener: int, turn: int) -> Iterator[Session]:
         """Return the sessions of a block, the two halves with different orders of scales."""

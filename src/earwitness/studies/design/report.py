@@ -42,6 +42,8 @@ from earwitness.studies.trials import KINDS, block_kind
 
 
 WHOLE_LABEL = "all clips"
+TIME_COLUMNS = ("step", "calculation", "minutes")
+CLAIM_COLUMNS = ("property", "this design", "random shuffle", "met")
 
 
 def design_report(design: Design) -> Report:
@@ -51,10 +53,14 @@ def design_report(design: Design) -> Report:
         f"{study.listeners} listeners in {study.panels} panels, {len(study.systems)} systems, "
         f"{len(study.material)} clips, {sum(block.sessions for block in study.blocks)} sessions"
     )
+    steps = tuple((step.what, step.how, f"{step.minutes:.1f}") for step in count_minutes(study))
+    claims = tuple((one.what, one.observed, one.shuffled, one.kept) for one in balance_claims)
     sections = [
         Section("Plan", (_plan_table(study),)),
-        Section("Time", (_minutes_table(design),)),
-        Section("Balance", (_claims_table(balance_claims),), _verdict_sentence(balance_claims)),
+        Section("Time", (Table("minutes per listener", TIME_COLUMNS, steps, names=2),)),
+        Section(
+            "Balance", (Table("balance", CLAIM_COLUMNS, claims),), _verdict_sentence(balance_claims)
+        ),
     ]
     for number in range(len(study.blocks)):
         sections += _subset_sections(design, number)
@@ -145,13 +151,6 @@ def _analysis_text(study: Study) -> str:
     return f"{scales}; {contrasts}; {plan.interval} at {plan.level:g}; {plan.correction}"
 
 
-def _minutes_table(design: Design) -> Table:
-    rows = tuple(
-        (step.what, step.how, f"{step.minutes:.1f}") for step in count_minutes(design.study)
-    )
-    return Table("minutes per listener", ("step", "calculation", "minutes"), rows, names=2)
-
-
 def _verdict_sentence(claims: Sequence[Claim]) -> str:
     """Return which properties are not met, and how they were counted."""
     sentences = [
@@ -161,11 +160,6 @@ def _verdict_sentence(claims: Sequence[Claim]) -> str:
     ] or ["All properties are met."]
     counted = "Counted in the listeners' plans and, for comparison, in a random shuffle."
     return " ".join([*sentences, counted])
-
-
-def _claims_table(claims: Sequence[Claim]) -> Table:
-    rows = tuple((claim.what, claim.observed, claim.shuffled, claim.kept) for claim in claims)
-    return Table("balance", ("property", "this design", "random shuffle", "met"), rows)
 
 
 def _subset_sections(design: Design, number: int) -> list[Section]:
@@ -184,9 +178,14 @@ def _subset_sections(design: Design, number: int) -> list[Section]:
         ]
         table = Table("clips per category, and means", header, rows, names=2)
         sections.append(Section(f"Subsets{where}", (*charts, table)))
-    if lines := _left_out_lines(design, number):
-        left_out_lines = Lines("strata missing from a subset", lines)
-        sections.append(Section(f"Missing strata{where}", (left_out_lines,)))
+    lines = tuple(
+        f"subset {place}: {', '.join(map(_missing_text, strata))}"
+        for place, strata in enumerate(missing_strata(design, number), 1)
+        if strata
+    )
+    if lines:
+        missing = Lines("strata missing from a subset", lines)
+        sections.append(Section(f"Missing strata{where}", (missing,)))
     return sections
 
 
@@ -194,14 +193,6 @@ def _share_chart(name: str, margins: Sequence[Margin], labels: Sequence[str]) ->
     counts = zip(*((m.whole, *m.subsets) for m in margins), strict=True)
     shares = [dict(zip((m.category for m in margins), own, strict=True)) for own in counts]
     return CategoryShares(name, tuple(zip((WHOLE_LABEL, *labels), shares, strict=True)))
-
-
-def _left_out_lines(design: Design, number: int) -> tuple[str, ...]:
-    return tuple(
-        f"subset {place}: {', '.join(map(_missing_text, strata))}"
-        for place, strata in enumerate(missing_strata(design, number), 1)
-        if strata
-    )
 
 
 def _missing_text(missing: MissingStratum) -> str:

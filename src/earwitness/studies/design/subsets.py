@@ -96,20 +96,15 @@ class _Aim:
 def _fill_subset(most: Ints, left: Ints, aim: _Aim, size: int) -> Ints:
     """Return whole numbers that sum to ``size``, chosen greedily to lower the cost."""
     counts = np.minimum(np.floor(aim.share).astype(np.int64), most)
+    places = np.arange(len(counts))
     while counts.sum() < size:
         open_ = np.flatnonzero(counts < most).tolist()
         if not open_:  # equal parts are used up: take any unused clip
             most = np.minimum(most + 1, left)
             continue
-        best = min(open_, key=lambda i: aim.cost(_add_clip(counts, i)))
+        best = min(open_, key=lambda i: aim.cost(counts + (places == i)))
         counts[best] += 1
     return counts
-
-
-def _add_clip(counts: Ints, place: int) -> Ints:
-    other = counts.copy()
-    other[place] += 1
-    return other
 
 
 class _Moves(NamedTuple):
@@ -188,11 +183,9 @@ def _best_moves(rows: Ints, moves: _Moves, costs: Floats, weight: Floats) -> _Mo
     both = costs[near][:, None] + costs[near] + 2 * crossed
     both[(touched @ touched.T) > 0] = np.inf
     first_move, second_move = divmod(int(both.argmin()), len(near))
-    return (
-        few.take(np.array([first_move, second_move]))
-        if both[first_move, second_move] < -MIN_GAIN
-        else None
-    )
+    if both[first_move, second_move] >= -MIN_GAIN:
+        return None
+    return few.take(np.array([first_move, second_move]))
 
 
 def _changes(shape: tuple[int, ...], moves: _Moves) -> tuple[Floats, Floats]:
@@ -244,7 +237,11 @@ def equivalent_subsets(
         _exchange_clips(table, strata, _deal_clips(clips, strata, counts, numbers, rng))
         for _ in range(deals)
     ]
-    return min(candidates, key=lambda subsets: _squared_distance(table, subsets))
+    distances = [
+        float(sum((table[subset].mean(axis=0) ** 2).sum() for subset in subsets))
+        for subsets in candidates
+    ]
+    return candidates[int(np.argmin(distances))]
 
 
 def _deal_clips(
@@ -299,10 +296,6 @@ def standardize(clips: Sequence[Covariates], numbers: Sequence[str]) -> Floats:
     differ = spread > RELATIVE_SPREAD_TOLERANCE * np.abs(table).max(axis=0, initial=0)
     centred = np.where(differ, table - table.mean(axis=0), 0.0)
     return np.asarray(centred / np.where(differ, spread, 1.0))
-
-
-def _squared_distance(table: Floats, subsets: list[list[int]]) -> float:
-    return float(sum((table[subset].mean(axis=0) ** 2).sum() for subset in subsets))
 
 
 def _exchange_clips(table: Floats, strata: Strata, subsets: list[list[int]]) -> list[list[int]]:
