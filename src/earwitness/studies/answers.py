@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from earwitness.core import Answer, Item, StrPath
-from earwitness.errors import InputError, Problem, UsageError, file_problem, nearest
+from earwitness.errors import Problem, UsageError, file_problem, nearest, refuse_problems
 from earwitness.io.schema import (
     BadLine,
     Fault,
@@ -82,8 +82,7 @@ def read_answers(path: Path, digest: str, content: bytes | None = None) -> dict[
         if not faults:
             answers[number] = Answer(**value)
             seen[value["listener"], value["page"]] = number
-    if problems:
-        raise InputError(problems, done="read")
+    refuse_problems(problems, "read")
     return answers
 
 
@@ -217,8 +216,7 @@ def read_word_answers(path: StrPath | Records, items: StrPath | Records) -> list
             ]
         person = {"annotator": str(answer["listener"]), "positions": answer["positions"]}
         made.setdefault(item, []).append(person)
-    if problems:
-        raise InputError(problems, done="read")
+    refuse_problems(problems, "read")
     return [{**records[item], "references": made[item]} for item in records if item in made]
 
 
@@ -247,8 +245,7 @@ def read_reading_answers(path: StrPath | Records) -> list[dict[str, Any]]:
     [{'item': 'a', 'system': 's', 'listener': '3', 'score': 4}]
     """
     answers, problems = _read_answers(path, READING_KIND)
-    if problems:
-        raise InputError(problems, done="read")
+    refuse_problems(problems, "read")
     return [
         {
             **{name: str(answer[name]) for name in ("item", "system", "listener")},

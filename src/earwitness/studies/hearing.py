@@ -78,7 +78,9 @@ def hearing_faults(
     for name in values:
         if name not in ("responses", "srt"):
             yield name, f"unknown field {name!r}"
-    if not isinstance(responses, list) or not all(map(_is_response, responses)):
+    if not isinstance(responses, list) or not all(
+        isinstance(one, str) and RESPONSE_PATTERN.fullmatch(one) for one in responses
+    ):
         yield "responses", "responses must be a list of texts of three digits"
     elif len(responses) != test.triplets:
         yield "responses", f"responses must have {test.triplets} entries, got {len(responses)}"
@@ -88,10 +90,6 @@ def hearing_faults(
         expected = reception_threshold(draw_triplets(test.triplets, seed, listener), responses)
         if not abs(expected - srt) <= SRT_TOLERANCE:
             yield "srt", f"srt must be {expected:.2f}, got {srt!r}"
-
-
-def _is_response(value: Any) -> bool:
-    return isinstance(value, str) and RESPONSE_PATTERN.fullmatch(value) is not None
 
 
 def good_answers(test: HearingTest, seed: int, listener: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from earwitness.audio.files import Sound
 from earwitness.audio.read import read_sound
 from earwitness.core import load_json
-from earwitness.errors import InputError, Problem, UsageError, file_problem, nearest
+from earwitness.errors import Problem, UsageError, file_problem, nearest, refuse_problems
 from earwitness.io.schema import is_name, show, whole_number
 from earwitness.io.tables import read_row_table
 from earwitness.recordings.recording import natural_sort_key, sound_files
@@ -207,17 +207,17 @@ def _read_skim_run(folder: Path) -> Iterator[SkimFolder]:
         yield SkimFolder(folder, item, tuple(folder / one for one in paths), tuple(skims), clock)
 
 
-def _is_object(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
 def _are_paths(value: Any) -> bool:
     paths = value if isinstance(value, list) else [value]
     return bool(paths) and all(isinstance(path, str) for path in paths)
 
 
 LINE_CHECKS: Mapping[str, Mapping[str, Callable[[Any], bool]]] = {
-    OUTPUTS_FILE: {"item": is_name, "system": is_name, "output": _is_object},
+    OUTPUTS_FILE: {
+        "item": is_name,
+        "system": is_name,
+        "output": lambda value: isinstance(value, dict),
+    },
     RECORDINGS_FILE: {"item": is_name, "recording": _are_paths},
 }
 
@@ -234,8 +234,7 @@ def _read_lines(path: Path) -> list[dict[str, Any]]:
                 problems.append(Problem(str(path), line, key, f"invalid value {show(row[key])}"))
     if not table.rows and not problems:
         problems.append(file_problem(path, "has no lines"))
-    if problems:
-        raise InputError(problems, done="written")
+    refuse_problems(problems, "written")
     return [row for _, row in table.rows]
 
 
@@ -257,8 +256,7 @@ def _add_table(folders: Sequence[SkimFolder], table: Path) -> list[SkimFolder]:
             problems.append(Problem(source, 1, "", f'unknown column "{name}"', remedy))
     if not problems and ("folder" not in columns or not {"file", "number"} & {*columns}):
         problems.append(Problem(source, 1, "", "needs the columns folder, and file or number"))
-    if problems:
-        raise InputError(problems, done="written")
+    refuse_problems(problems, "written")
     about: dict[tuple[str, int], SkimFile] = {}
     for line, row in rows.rows:
         cells = {name: str(row.get(name) or "").strip() for name in TABLE_COLUMNS}
@@ -269,8 +267,7 @@ def _add_table(folders: Sequence[SkimFolder], table: Path) -> list[SkimFolder]:
             about[folder.item, number] = _add_row(folder.skims[number], cells)
         except UsageError as error:
             problems.append(Problem(source, line, "", str(error)))
-    if problems:
-        raise InputError(problems, done="written")
+    refuse_problems(problems, "written")
     return [
         replace(
             folder,

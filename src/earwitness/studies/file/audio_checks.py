@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, inf, isnan, nan
 from pathlib import Path
@@ -26,7 +26,7 @@ from earwitness.audio.read import early_end, read_portions
 from earwitness.audio.wav import PcmDecoder, riff_of
 from earwitness.core import Jobs, Progress, group_values, no_progress
 from earwitness.engines.local import MIN_PARALLEL_BYTES, choose_map
-from earwitness.errors import InputError, UsageError, file_problem
+from earwitness.errors import UsageError, file_problem, refuse_problems
 from earwitness.io.source import is_present
 from earwitness.report.numbers import MINUS
 from earwitness.report.parts import Lines, Section, Table
@@ -220,18 +220,18 @@ def check_audio(
         progress(len(measured), len(paths), len(measured))
     sounds = tuple(StudySound(item, system, measured[str(path)]) for item, system, path in named)
     problems = [
-        file_problem(sound.audio.path, sound.audio.fault, _remedy(sound), item=sound.item)
+        file_problem(
+            sound.audio.path,
+            sound.audio.fault,
+            "replace the file, or use --no-audio" * (sound.audio.fault == SILENT_FAULT),
+            sound.item,
+        )
         for sound in sounds
         if sound.audio.fault
     ]
-    if problems:
-        raise InputError(problems, done="done")
+    refuse_problems(problems, "done")
     unlevelled = _unlevelled_systems(study)
     return StudyAudio(sounds, tuple(_find_notes(study, sounds, unlevelled)), unlevelled)
-
-
-def _remedy(sound: StudySound) -> str:
-    return "replace the file, or use --no-audio" if sound.audio.fault == SILENT_FAULT else ""
 
 
 def _list_sounds(study: Study, folder: Path) -> list[tuple[str, str, Path]]:
@@ -305,31 +305,29 @@ def _anchor_losses(study: Study, clips: dict[str, list[StudySound]]) -> Iterator
         reference, rate = paths.get(study.reference, ("", 0))
         for name in sorted(names & paths.keys()):
             if paths[name][1] == rate:
-                heard = [_read_audio(Path(path), rate) for path in (reference, paths[name][0])]
-                yield AnchorLoss(name, item, rate, anchor_loss(*heard))
-
-
-def _read_audio(path: Path, rate: int) -> Sound:
-    return Sound(np.concatenate(list(read_portions(path, _open_audio(path)))), rate, "")
+                heard = (
+                    list(read_portions(Path(path), _open_audio(Path(path))))
+                    for path in (reference, paths[name][0])
+                )
+                sounds = (Sound(np.concatenate(portions), rate, "") for portions in heard)
+                yield AnchorLoss(name, item, rate, anchor_loss(*sounds))
 
 
 def _format_notes(sounds: SoundSequence) -> Iterator[str]:
     """Yield notes if sampling rates or channels differ."""
-    formats: tuple[tuple[str, str, Callable[[StudySound], str]], ...] = (
-        ("sampling rates", "--rate HZ", lambda sound: format_rate(sound.audio.rate)),
-        (
-            "numbers of channels",
-            "--channels mono",
-            lambda sound: format_channels(sound.audio.channels),
-        ),
-    )
-    for what, option, format_of in formats:
-        counts = Counter(map(format_of, sounds)).most_common()
+    rates = [format_rate(sound.audio.rate) for sound in sounds]
+    channels = [format_channels(sound.audio.channels) for sound in sounds]
+    for what, option, forms in (
+        ("sampling rates", "--rate HZ", rates),
+        ("numbers of channels", "--channels mono", channels),
+    ):
+        counts = Counter(forms).most_common()
         if len(counts) > 1:
             parts = []
             for name, count in counts:
-                systems = dict.fromkeys(s.system for s in sounds if format_of(s) == name)
-                parts.append(f"{name} ({_count(count, 'file')} of {join_names(list(systems))})")
+                own = (s.system for s, form in zip(sounds, forms, strict=True) if form == name)
+                systems = join_names(list(dict.fromkeys(own)))
+                parts.append(f"{name} ({_count(count, 'file')} of {systems})")
             yield f"{what} differ: {'; '.join(parts)} — {NORMALIZE_REMEDY} {option}"
 
 

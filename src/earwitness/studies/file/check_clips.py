@@ -138,7 +138,7 @@ def build_eligible(value: Any) -> EligibleAnswers | None:
         return None
     if isinstance(value, list):
         return EligibleAnswers(tuple(value))
-    return EligibleAnswers((), value.get("min"), value.get("max"))
+    return EligibleAnswers(low=value.get("min"), high=value.get("max"))
 
 
 def build_hearing(value: Mapping[str, Any] | None) -> HearingTest | None:

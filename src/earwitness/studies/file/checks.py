@@ -434,7 +434,12 @@ def _form_faults(forms: StudyMapping) -> Iterator[Fault]:
 
 def _feedback_faults(value: StudyMapping) -> Iterator[Fault]:
     """Yield faults of device checks, practice feedback and gold answers."""
-    yield from _device_faults(value["device"])
+    device = value["device"]
+    yield from _repeat_faults(device["steps"], "device")
+    yield from _repeat_faults(device["require"], "device.require")
+    for index, step in enumerate(device["require"]):
+        if step not in device["steps"]:
+            yield Fault(f"device.require[{index}]", f'"{step}" is not one of steps', "add it there")
     if value["feedback"] and not value["training"] and not value.get("rows"):
         yield Fault("feedback", "the study has no practice trials", "set training")
     if "gold" in value and not value["feedback"]:
@@ -444,15 +449,6 @@ def _feedback_faults(value: StudyMapping) -> Iterator[Fault]:
         yield Fault(
             "gold", f"not supported by {kind.name}, which does not rate clips one at a time"
         )
-
-
-def _device_faults(device: StudyMapping) -> Iterator[Fault]:
-    """Yield faults of device checks: repeated ones, and required ones that are not made."""
-    yield from _repeat_faults(device["steps"], "device")
-    yield from _repeat_faults(device["require"], "device.require")
-    for index, step in enumerate(device["require"]):
-        if step not in device["steps"]:
-            yield Fault(f"device.require[{index}]", f'"{step}" is not one of steps', "add it there")
 
 
 def _analysis_faults(

@@ -246,7 +246,10 @@ def _read_rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Row]]
         table = read_row_table(path)
         problems += table.problems
         for line, row in table.rows:
-            yield line, {key: _parse_whole(key, row[key]) for key in row}
+            for key in {"subset", "session"} & row.keys():
+                number = whole_number(row[key]) if row[key] else -1
+                row[key] = row[key] if number < 0 else number
+            yield line, row
         return
     try:
         rows = load_json(VARIABLE_NAME.sub("", path.read_text(encoding="utf-8-sig"), count=1))
@@ -258,11 +261,6 @@ def _read_rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Row]]
                 yield number, row
     except (OSError, ValueError) as error:
         problems.append(file_problem(path, f"cannot be read: {error}"))
-
-
-def _parse_whole(key: str, value: str) -> str | int:
-    number = whole_number(value) if key in ("subset", "session") and value else -1
-    return value if number < 0 else number
 
 
 def _row_faults(row: Row, vocabulary: PlaylistVocabulary) -> Iterator[Fault]:

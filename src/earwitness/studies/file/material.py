@@ -286,8 +286,10 @@ def _take_clips(
             except UsageError as error:
                 faults.append(Fault("seconds", str(error)))
             else:
-                covariates = {
-                    key: _covariate_value(row[key]) for key in row if key not in CLIP_COLUMNS
+                covariates = {  # whole numbers, also true and false, are text
+                    key: str(row[key]) if isinstance(row[key], int) else row[key]
+                    for key in row
+                    if key not in CLIP_COLUMNS
                 }
                 material.clips.append(replace(clip, covariates=covariates))
         material.problems += [Problem(source, line, *fault) for fault in faults]
@@ -343,13 +345,6 @@ def _is_number(value: Any, above: float = -1e300, below: float = 1e300) -> bool:
     return right and above < value < below
 
 
-def _covariate_value(value: Any) -> str | float:
-    """Return text unchanged and whole numbers as text."""
-    if isinstance(value, str):
-        return value
-    return str(value) if isinstance(value, int) else float(value)
-
-
 # --- Tables of captions --------------------------------------------------------------------------
 # Lines may also be scored outputs, which have the caption under ``output``.
 
@@ -384,7 +379,11 @@ def read_captions(path: Path, items: Sequence[str], systems: Sequence[str]) -> C
         if not faults:
             captions.texts[caption["item"], caption["system"]] = caption["caption"].strip()
     if not captions.problems:
-        captions.problems += list(_missing_captions(str(path), items, systems, captions))
+        captions.problems += [
+            file_problem(path, f'caption of "{item}" by "{system}" is missing', item=item)
+            for item, system in product(items, systems)
+            if (item, system) not in captions.texts
+        ]
     return captions
 
 
@@ -402,16 +401,6 @@ def _check_caption_row(
         yield Fault("caption", f"must have at most {MAX_CAPTION_CHARACTERS:,} characters")
     if (row.get("item"), row.get("system")) in captions.texts:
         yield Fault("", f'duplicate caption of "{row["item"]}" by "{row["system"]}"', "keep one")
-
-
-def _missing_captions(
-    source: str, items: Sequence[str], systems: Sequence[str], captions: Captions
-) -> Iterator[Problem]:
-    for item in items:
-        for system in systems:
-            if (item, system) not in captions.texts:
-                message = f'caption of "{item}" by "{system}" is missing'
-                yield file_problem(source, message, item=item)
 
 
 # --- Gold answers for practice -------------------------------------------------------------------

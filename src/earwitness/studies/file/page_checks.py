@@ -35,6 +35,12 @@ class PageChecks:
     recordings: tuple[RecordingCheck, ...] = ()
 
 
+GOLD_WARNING = (
+    "feedback is on, but the study has no gold answers: listeners see only their own answers after "
+    "practice — name a table of expected answers under gold, or remove feedback"
+)
+
+
 class PageSound(NamedTuple):
     """An audio file of a page: its clip, its system, and its path relative to the study."""
 
@@ -63,7 +69,7 @@ def check_pages(design: Design, path: StrPath, *, audio: bool = True) -> PageChe
     study, folder = design.study, Path(path).parent
     words = wording(study.language, study.wordings)
     problems = [*_kind_problems(study, str(path))]
-    warnings = [*_feedback_warnings(study)]
+    warnings = [GOLD_WARNING] * (study.feedback and not study.gold)
     trials = _distinct_trials(design)
     broken_blocks, recordings = set[int](), tuple[RecordingCheck, ...]()
     for problem, block in _text_problems(study, trials, words, str(path)):
@@ -159,15 +165,6 @@ def _text_problems(
             message = f"the page of {block.kind} cannot be created: {error}"
             remedy = "compare the number of labels with the values of the scale"
             yield Problem(source, 0, field_name, message, remedy), number
-
-
-def _feedback_warnings(study: Study) -> Iterator[str]:
-    if study.feedback and not study.gold:
-        yield (
-            "feedback is on, but the study has no gold answers: listeners see only their own "
-            "answers after practice — name a table of expected answers under gold, or remove "
-            "feedback"
-        )
 
 
 # --- Audio files ---------------------------------------------------------------------------------

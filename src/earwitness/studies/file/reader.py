@@ -14,7 +14,7 @@ import msgspec
 
 from earwitness.analysis.plan import ALL_SCALES, interval_for
 from earwitness.analysis.screening import PRESETS, SCREENS
-from earwitness.errors import InputError, Problem
+from earwitness.errors import Problem, refuse_problems
 from earwitness.io.schema import Fault, fill_defaults
 from earwitness.io.yaml import YamlDocument, read_yaml
 from earwitness.studies.file.check_clips import (
@@ -185,7 +185,10 @@ def read_study(
         more += missing_clip_faults(value, quality, wrong)
         _refuse(file, [*faults, *more], material.problems)
         return _build_study(value, material, place.parent)
-    _refuse(file, faults, _table_problems(place.parent, file.value))
+    table, others = file.value.get("material"), list[Problem]()
+    if isinstance(table, str):  # its faults are reported even if the study file is invalid
+        others = read_clips(place.parent / table, None).problems
+    _refuse(file, faults, [one for one in others if "no audio file gives" not in one.message])
     raise AssertionError("a file without systems or blocks has faults")
 
 
@@ -195,18 +198,7 @@ def _main_key(fault: Fault) -> str:
 
 
 def _refuse(file: YamlDocument, faults: Sequence[Any], others: Sequence[Problem] = ()) -> None:
-    problems = [*others, *(file.problem(fault) for fault in faults)]
-    if problems:
-        raise InputError(problems, done="done")
-
-
-def _table_problems(folder: Path, value: Any) -> list[Problem]:
-    """Return the problems of the table of clips, even if the study file is invalid."""
-    table = value.get("material") if isinstance(value, dict) else None
-    if not isinstance(table, str):
-        return []
-    problems = read_clips(folder / table, None).problems
-    return [problem for problem in problems if "no audio file gives" not in problem.message]
+    refuse_problems([*others, *map(file.problem, faults)], "done")
 
 
 def _fill_defaults(value: StudyDict) -> StudyDict:
@@ -377,7 +369,16 @@ def _build_study(value: StudyDict, named: _NamedMaterial, folder: Path) -> Study
         "anchors": named.anchors,
         "anchor_folder": value.get("anchors", ""),
         "gold": named.gold,
-        "blocks": [_fill_block(block, value["systems"], share) for block in value["blocks"]],
+        "blocks": [
+            {
+                "systems": value["systems"],
+                "clips": share,
+                "heard": len(block.get("systems", value["systems"])),
+                **block,
+                "seconds": block["rating_seconds"],
+            }
+            for block in value["blocks"]
+        ],
         "before": _build_questions(value["forms"]["before"]),
         "after": _build_questions(value["forms"]["after"]),
         "screening": build_rules(value["screening"], quality),
@@ -399,8 +400,7 @@ def _build_study(value: StudyDict, named: _NamedMaterial, folder: Path) -> Study
 def _add_playlists(study: Study, folder: Path) -> Study:
     """Return a study with plans from playlists, which also set listeners, panels and blocks."""
     plans, problems = read_playlists(folder, PlaylistVocabulary.of(study))
-    if problems:
-        raise InputError(problems, done="done")
+    refuse_problems(problems, "done")
     blocks = []
     for number, block in enumerate(study.blocks):
         block_sessions = [[s for s in plan.sessions if s[0].block == number] for plan in plans]
@@ -418,12 +418,6 @@ def _add_playlists(study: Study, folder: Path) -> Study:
         blocks=tuple(blocks),
         training=max(len(plan.training) for plan in plans),
     )
-
-
-def _fill_block(block: StudyDict, systems: list[str], share: int) -> StudyDict:
-    heard = len(block.get("systems", systems))
-    defaults = {"systems": systems, "clips": share, "heard": heard}
-    return {**defaults, **block, "seconds": block["rating_seconds"]}
 
 
 def _build_questions(asked: list[StudyDict]) -> list[Question]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +60,11 @@ class Transcripts:
 
     def clips(self, sounds: Sounds | None) -> list[Clip]:
         """Return a clip per item, with the duration of its recording, or the time to read it."""
-        return [Clip(name, self._duration(Clip(name, 0), sounds)) for name in self.texts]
-
-    def _duration(self, clip: Clip, sounds: Sounds | None) -> float:
-        seconds = _sound_seconds(clip, sounds)
-        return self.seconds(clip) if seconds != seconds else seconds
+        found = list[Clip]()
+        for clip in (Clip(name, 0) for name in self.texts):
+            seconds = _sound_seconds(clip, sounds)
+            found.append(replace(clip, seconds=self.seconds(clip) if isnan(seconds) else seconds))
+        return found
 
     def of(self, clips: Sequence[Clip]) -> list[Clip]:
         """Return clips with their transcripts."""

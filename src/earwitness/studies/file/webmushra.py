@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.analysis.plan import ANCHOR_CUTOFFS_HZ
-from earwitness.errors import InputError, Problem, nearest
+from earwitness.errors import Problem, nearest, refuse_problems
 from earwitness.io.schema import Fault, is_name, show
 from earwitness.io.source import is_present
 from earwitness.io.yaml import YamlDocument, read_yaml
@@ -110,8 +110,7 @@ def read_webmushra(
         reading.add_problem(
             "pages", f"no page has a supported trial type: {', '.join(TRIAL_PAGE_TYPES)}"
         )
-    if reading.problems:
-        raise InputError(reading.problems, done="written")
+    refuse_problems(reading.problems, "written")
     if not reading.shuffled:
         reading.notes.append(
             "the fixed order of pages was replaced by a balanced order per listener"
@@ -190,14 +189,13 @@ def _build_studies(reading: _Reading, listeners: int) -> Iterator[ImportedStudy]
     for kind in kinds:
         pages = [(path, page) for path, page in reading.pages if page["type"] == kind]
         _check_alike(reading, pages)
-        _check_ids(reading, pages)
         if not reading.problems:
             yield _build_study(reading, kind, [page for _, page in pages], listeners)
 
 
 def _check_alike(reading: _Reading, pages: list[tuple[str, PageConfig]]) -> None:
-    """Check that all pages of a type have the same systems and options."""
-    first = pages[0][1]
+    """Check that all pages of a type have the same systems and options, and different names."""
+    first, seen = pages[0][1], {str(pages[0][1]["id"])}
     for path, page in pages[1:]:
         if list(map(str, page["stimuli"])) != list(map(str, first["stimuli"])):
             message = (
@@ -212,11 +210,6 @@ def _check_alike(reading: _Reading, pages: list[tuple[str, PageConfig]]) -> None
                 key == "response" and page.get(key) != first.get(key)
             ):
                 reading.add_problem(f"{path}.{key}", f"differs from that of {first['id']}")
-
-
-def _check_ids(reading: _Reading, pages: list[tuple[str, PageConfig]]) -> None:
-    seen: set[str] = set()
-    for path, page in pages:
         if str(page["id"]) in seen:
             reading.add_problem(f"{path}.id", f'duplicate "{page["id"]}"')
         seen.add(str(page["id"]))
