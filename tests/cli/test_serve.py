@@ -159,7 +159,7 @@ def test_a_server_that_is_killed_has_lost_nothing_that_it_acknowledged(
         for known, new in zip(stored, own, strict=True):
             known += new
         with Store.open(address) as store:
-            [digest] = {one.study for one in map(store.listener_by_token, _tokens(links)) if one}
+            [digest] = {one.listener.study for one in map(store.visit, _tokens(links)) if one}
             for number, known in enumerate(stored, 1):
                 kept = [one.page for one in store.answers(digest, number)]
                 assert len(set(kept)) == len(kept)

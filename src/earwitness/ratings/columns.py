@@ -605,20 +605,16 @@ def _missing_columns(
     said |= {"listener"} if options.means else set()
     for role in REQUIRED_ROLES if wide else (*REQUIRED_ROLES, *LONG_TABLE_ROLES):
         if role not in said and not options.columns.get(role):
+            needs_sample = not layout.pattern and not options.words.undefined
+            samples = [SAMPLE_REMEDY] * (needs_sample and role in ("item", "system"))
             yield Fault(
                 role,
                 NO_COLUMN_MESSAGE,
-                _column_remedy(role, free, *_role_remedies(role, layout, options)),
+                _column_remedy(role, free, options.words.remedy.format(role=role), *samples),
             )
     if wide and not layout.scales and not odd:
         message = "neither columns scale and value, nor columns of numbers"
         yield Fault("", message, _column_remedy("value", free))
-
-
-def _role_remedies(role: str, layout: ColumnLayout, options: ColumnOptions) -> Iterator[str]:
-    yield options.words.remedy.format(role=role)
-    if role in ("item", "system") and not layout.pattern and not options.words.undefined:
-        yield SAMPLE_REMEDY
 
 
 def _column_remedy(name: str, names: Sequence[str], *more: str) -> str:

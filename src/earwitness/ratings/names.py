@@ -164,13 +164,8 @@ class KnownNames:
 
     def names(self, role: str) -> frozenset[str]:
         """Return the names allowed in a column."""
-        by_role: dict[str, Collection[int | str]] = {
-            "system": [*self.systems],
-            "item": [*self.items],
-            "listener": self.listeners,
-            "scale": [*self.scales],
-        }
-        return frozenset(map(str, by_role[role]))
+        names: Collection[int | str] = getattr(self, f"{role}s")
+        return frozenset(map(str, names))
 
 
 WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")

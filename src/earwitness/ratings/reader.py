@@ -79,7 +79,11 @@ def fit_rubric(options: ColumnOptions, table: InputTable, said: str = "") -> Col
         if not lacking:
             return _add_rubric_columns(options, read_rubric(name), dimension_of, wide=not long)
         if said:
-            _tell_dimensions(table, read_rubric(name), lacking)
+            has = ", ".join(show(name) for name in table.names if name)
+            remedy = f"columns found: {has}; use --rubric {NO_RUBRIC} if the table has no rubric"
+            for one in lacking:
+                message = f"missing dimension of the rubric {read_rubric(name).name}"
+                table.tell(HEADER_LINE, one, message, remedy)
     return options
 
 
@@ -100,19 +104,6 @@ def _add_rubric_columns(
         scales=tuple(dimension_of) if wide else options.scales,
         remedy=OFF_SCALE_REMEDY,
     )
-
-
-def _tell_dimensions(table: InputTable, rubric: Rubric, lacking: list[str]) -> None:
-    """Report missing dimensions."""
-    has = ", ".join(show(name) for name in table.names if name)
-    for name in lacking:
-        message = f"missing dimension of the rubric {rubric.name}"
-        table.tell(
-            HEADER_LINE,
-            name,
-            message,
-            f"columns found: {has}; use --rubric {NO_RUBRIC} if the table has no rubric",
-        )
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from math import nan
 from typing import Literal, get_args
 
@@ -71,7 +72,9 @@ def check_blanks(rubric: Rubric, judged: Iterable[CaptionJudgment], blank: Blank
     if blank != "refuse":
         return
     blanks = [
-        blank_text for judgment in judged for blank_text in _describe_blanks(rubric, judgment)
+        f"{name} of {one.key.item}, {one.key.system}" + f" by {one.listener}" * (one.listener != "")
+        for one, name in product(judged, rubric.names)
+        if one.values.get(name) is None
     ]
     if blanks:
         more = f"; and {len(blanks) - MAX_BLANKS_IN_MESSAGE:,} more" * (
@@ -80,13 +83,6 @@ def check_blanks(rubric: Rubric, judged: Iterable[CaptionJudgment], blank: Blank
         remedy = "fill them in, or set the policy for blanks to drop or zero"
         listed = "; ".join(blanks[:MAX_BLANKS_IN_MESSAGE])
         raise UsageError(f"blank values: {listed}{more} — {remedy}")
-
-
-def _describe_blanks(rubric: Rubric, judgment: CaptionJudgment) -> Iterator[str]:
-    for name in rubric.names:
-        if judgment.values.get(name) is None:
-            who = f" by {judgment.listener}" if judgment.listener != "" else ""
-            yield f"{name} of {judgment.key.item}, {judgment.key.system}{who}"
 
 
 def _scale_values(

@@ -99,7 +99,11 @@ def _parse_address(address: str) -> URL:
 
 
 def _connect_sqlite(url: URL) -> Database:
-    path = Path(_check_sqlite_path(url))
+    if url.database in (None, "", ":memory:"):
+        raise UsageError("an in-memory database would not keep answers — use the path of a file")
+    path = Path(str(url.database))
+    if not path.parent.is_dir():
+        raise UsageError(f"{url.database}: folder {path.parent} does not exist")
     _create_private_file(path)
     _set_write_ahead_log(path)
     files = FileWatch(path)
@@ -122,14 +126,6 @@ def _sqlite_engine(url: URL, pragmas: tuple[str, ...], **pool: Any) -> Engine:
 
     event.listen(engine, "connect", prepare)
     return engine
-
-
-def _check_sqlite_path(url: URL) -> str:
-    if url.database in (None, "", ":memory:"):
-        raise UsageError("an in-memory database would not keep answers — use the path of a file")
-    if not Path(str(url.database)).parent.is_dir():
-        raise UsageError(f"{url.database}: folder {Path(str(url.database)).parent} does not exist")
-    return str(url.database)
 
 
 def _create_private_file(path: Path) -> None:

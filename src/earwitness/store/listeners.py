@@ -99,7 +99,6 @@ LISTENER_BY_KEY = {
     for name in ("number", "token")
 }
 LISTENER = select(*LISTENER_COLUMNS).select_from(LISTENERS_WITH_STUDIES)
-LISTENER_BY_TOKEN = LISTENER.where(listeners.c.token == bindparam("token"))
 LISTENER_BY_PERSON = {
     column.name: DirectStatement(
         LISTENER.where(studies.c.digest == bindparam("digest"), column == bindparam(column.name))
@@ -409,12 +408,6 @@ def uninvite(connection: Connection, study: str, most: int) -> list[int]:
     is_uninvited = (listeners.c.study == serial) & listeners.c.number.in_(numbers)
     connection.execute(delete(listeners).where(is_uninvited))
     return sorted(numbers)
-
-
-def listener_by_token(connection: Connection, token: str) -> Listener | None:
-    """Return the listener of a link, if any."""
-    row = connection.execute(LISTENER_BY_TOKEN, {"token": check_text("token", token)}).one_or_none()
-    return None if row is None else listener_from_row(row)
 
 
 def study_serial(connection: Connection, digest: str) -> int:

@@ -173,7 +173,6 @@ class Store:
     audio = _query(versions.read_audio)
     find_claim = _query(listeners.find_claim)
     count_free_places = _query(listeners.count_free_places)
-    listener_by_token = _query(listeners.listener_by_token)
     answer_to = _query(stored_answers.read_answer)
     counted_answers = _query(stored_answers.read_counted_answers)
     page_events = _query(stored_answers.read_page_events)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -66,21 +66,13 @@ def check_ratings(files: Sequence[StrPath | RecordSource], study: StrPath | Stud
         if file_kind(file) == "store":
             raise UsageError(f"{file} is a database — use --db {file}")
     if not files:
-        raise UsageError(
-            f"{_study_hint(study)}name a file of answers, a table of ratings, or --db DATABASE"
-        )
-
-
-def _study_hint(study: StrPath | Study | None) -> str:
-    """Return the message that a study file has no answers, with a database next to it if any."""
-    if study is None or isinstance(study, Study):
-        return ""
-    beside = Path(study).parent / STORE_FILE_NAME
-    if beside.is_file():
-        hint = f"if its answers are in the database next to it, use --db {beside}; else "
-    else:
         hint = ""
-    return f"{study} is a study file and contains no answers — {hint}"
+        if study is not None and not isinstance(study, Study):
+            beside = Path(study).parent / STORE_FILE_NAME
+            stored = f"if its answers are in the database next to it, use --db {beside}; else "
+            hint = f"{study} is a study file and contains no answers — "
+            hint += stored * beside.is_file()
+        raise UsageError(f"{hint}name a file of answers, a table of ratings, or --db DATABASE")
 
 
 def check_scores(
@@ -220,21 +212,11 @@ def form_groups(study: Study, answers: Iterable[Answer]) -> dict[str, Grouping]:
     """Return the answers of listeners to form questions, by question."""
     asked = {question.name for question in (*study.before, *study.after)}
     by_question: dict[str, dict[Who, str]] = {}
-    for answer in answers:
-        for name, value in _form_values(answer.page, answer.values):
-            if name in asked:
-                by_question.setdefault(name, {})[answer.listener] = value
+    for answer in (one for one in answers if one.page in FORM_PAGES):
+        for name, value in answer.values.items():
+            if name in asked and isinstance(value, str | int | float) and value != "":
+                by_question.setdefault(name, {})[answer.listener] = _value_text(value)
     return {name: Grouping("listener", groups) for name, groups in by_question.items()}
-
-
-def _form_values(page: str, values: Mapping[str, object]) -> list[tuple[str, str]]:
-    if page not in FORM_PAGES:
-        return []
-    return [
-        (name, _value_text(value))
-        for name, value in values.items()
-        if isinstance(value, str | int | float) and value != ""
-    ]
 
 
 # --- Ratings from files and databases ------------------------------------------------------------

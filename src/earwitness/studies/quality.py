@@ -92,23 +92,17 @@ def task_times(study: Study, received: Sequence[ReceivedAnswer]) -> TaskTimes:
     was set back are left out.
     """
     times = [(trial, datetime.fromisoformat(at)) for trial, at in received]
+    is_padded = study.lengths == PAD_LENGTHS  # else sounds may be shorter than their clip
     found = [
-        TrialTime((at - before).total_seconds(), _sound_seconds(study, trial))
+        TrialTime(
+            (at - before).total_seconds(),
+            study.clip_seconds[trial.item] * len(wanted_plays(study, trial)) * is_padded,
+        )
         for (_, before), (trial, at) in pairwise(times)
         if trial is not None and at >= before
     ]
     seconds = ((at - before).total_seconds() for (_, before), (_, at) in pairwise(times))
     return TaskTimes(tuple(found), sum(one for one in seconds if one > 0) / 60)
-
-
-def _sound_seconds(study: Study, trial: Trial) -> float:
-    """Return the seconds of all sounds of a trial, per question unless listeners can switch.
-
-    Without padding, sounds of a clip may be shorter than the clip; the result is then 0.
-    """
-    if study.lengths != PAD_LENGTHS:
-        return 0.0
-    return study.clip_seconds[trial.item] * len(wanted_plays(study, trial))
 
 
 # --- Evidence for screening ----------------------------------------------------------------------

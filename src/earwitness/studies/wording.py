@@ -94,17 +94,11 @@ def wording(language: str = "en", study_words: Mapping[str, Any] | None = None) 
     pages, web = (
         {**packaged[group], **study_words.get(group, {})} for group in (PAGES_KEY, WEB_KEY)
     )
-    return Wording(_add_singular(pages, study_words.get(PAGES_KEY, {})), web, scales, language)
-
-
-def _add_singular(pages: dict[str, str], study_pages: Mapping[str, str]) -> dict[str, str]:
-    """Use a study's text also for a count of one, unless the study has a text for that."""
-    single = {
-        f"{name}{SINGULAR_SUFFIX}": text
-        for name, text in study_pages.items()
-        if f"{name}{SINGULAR_SUFFIX}" in pages
-    }
-    return {**pages, **single, **study_pages}
+    # a text of the study is also used for a count of one, unless the study has one for that
+    own = study_words.get(PAGES_KEY, {})
+    single = {f"{name}{SINGULAR_SUFFIX}": text for name, text in own.items()}
+    pages |= {name: text for name, text in single.items() if name in pages and name not in own}
+    return Wording(pages, web, scales, language)
 
 
 def placeholder_problems(study_words: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -63,18 +63,14 @@ def explain_misfits(error: BadAnswer, view: View, words: Wording) -> list[str]:
 
     Answers to unknown questions are errors of a program and are not shown to listeners.
     """
-    prompts = _prompts_by_name(view, words)
+    prompts = {one["name"]: one["prompt"] for one in view.get("questions", ())}
+    if view["kind"] == DEVICE_PAGE:
+        prompts = {step: words.web[f"device_{step}"] for step in view["steps"]}
     if error.about:
         names = [name for name in error.about if name in prompts]
         return [words.page("look_again", prompt=prompts[name]) for name in names]
     message_name = f"misfit_{view['kind']}"
     return [words.page(message_name if message_name in words.pages else "misfit")]
-
-
-def _prompts_by_name(view: View, words: Wording) -> dict[str, str]:
-    if view["kind"] == DEVICE_PAGE:
-        return {step: words.web[f"device_{step}"] for step in view["steps"]}
-    return {one["name"]: one["prompt"] for one in view.get("questions", ())}
 
 
 # --- Checks of sound playback --------------------------------------------------------------------

@@ -213,7 +213,10 @@ async def receive_answer(request: Request) -> Response:
     number = state.listener.number
     answer = Answer(site.digest, number, page, checked_values, presented, at, __version__)
     if state.is_visitor:
-        return await _take_place(request, state, answer, id, meta, _parse_claim(body))
+        outside = body.get("claim", "")
+        if not isinstance(outside, str):
+            raise _wrong_answer(["claim must be a text"])
+        return await _take_place(request, state, answer, id, meta, check_claim(outside) or None)
     token, before = state.listener.token, state.page_name_before(page)
     try:
         writing = site.store.write(
@@ -322,14 +325,6 @@ async def _take_place(
     response = JSONResponse({"status": outcome.value, "state": await _state_now(request)})
     set_place_cookie(response, request, token, outside)
     return response
-
-
-def _parse_claim(body: Mapping[str, Any]) -> str | None:
-    """Return the id of a recruitment service that a visitor claims to have, if any."""
-    claim = body.get("claim", "")
-    if not isinstance(claim, str):
-        raise _wrong_answer(["claim must be a text"])
-    return check_claim(claim) or None
 
 
 def _parse_answer(body: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], dict[str, Any], str]:

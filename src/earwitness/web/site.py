@@ -292,9 +292,12 @@ def profile_sounds(study: Study, folder: Path) -> ServedSounds:
             by_item[item].add(profile.form)
             names_by_item[item].append(name)
     sample = widest_sample({one.form.sample for one in profiles.values()})
-    distinguishable = [
-        item for item, forms in by_item.items() if len(_sent_forms(forms, sample)) > 1
-    ]
+    tag, bits = sample or (None, None)
+    sent = {
+        item: {one._replace(tag=tag or one.tag, bits=bits or one.bits) for one in forms}
+        for item, forms in by_item.items()
+    }
+    distinguishable = [item for item, forms in sent.items() if len(forms) > 1]
     frames = _padded_frames(profiles, names_by_item) if study.lengths == PAD_LENGTHS else {}
     return ServedSounds(profiles, sample, tuple(distinguishable), frames)
 
@@ -311,12 +314,6 @@ def _padded_frames(
             if profiles[name].seconds < seconds:
                 padded[name] = max(padded.get(name, 0), round(seconds * rate))
     return padded
-
-
-def _sent_forms(forms: set[Form], sample: tuple[int, int] | None) -> set[Form]:
-    if sample is None:
-        return forms
-    return {form._replace(tag=sample[0], bits=sample[1]) for form in forms}
 
 
 def _iterate_clip_files(study: Study) -> Iterator[tuple[str, str]]:

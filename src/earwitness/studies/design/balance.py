@@ -174,9 +174,11 @@ def _number_values(values: Sequence[T]) -> dict[T, int]:
 
 def place_claims(heard: TrialTable, other: TrialTable, kind: TrialKind) -> Iterator[Claim]:
     """Yield claims on positions of systems and, where there is an X, on which system it is."""
+    panels = int(heard.panels.max()) + 1
+    clip_and_panel = heard.item * panels + heard.panels[heard.listener]
     for what, rows, number in (
         ("per listener", heard.listener, heard.shape[0]),
-        ("per clip", _clip_and_panel(heard), len(heard.items) * (int(heard.panels.max()) + 1)),
+        ("per clip", clip_and_panel, len(heard.items) * panels),
     ):
         counts, chance = (place_counts(table, rows, number) for table in (heard, other))
         label = f"times each system is in each position, {what}"
@@ -185,11 +187,6 @@ def place_claims(heard: TrialTable, other: TrialTable, kind: TrialKind) -> Itera
             counts, chance = (unknown_counts(table, rows, number) for table in (heard, other))
             label = f"times each system of a pair is X, {what}"
             yield count_claim(label, counts, is_even_in_rows(counts, 2), chance)
-
-
-def _clip_and_panel(heard: TrialTable) -> Ints:
-    """Return a code for each combination of clip and panel."""
-    return heard.item * (int(heard.panels.max()) + 1) + heard.panels[heard.listener]
 
 
 def is_even_in_rows(counts: Ints, most: int) -> bool:
@@ -425,11 +422,15 @@ class _BlockBalance:
         what = self.kind.compared
         treatments = self.kind.treatments(self.block.systems, self.design.study.reference)
         yield self._votes_claim(treatments)
-        yield self._disjoint_claim()
+        names = Counter(name for subset in self.design.subsets[self.number] for name in subset)
+        twice = sum(count > 1 for count in names.values())
+        yield Claim("clips in more than one subset", str(twice), "–", verdict(not twice))
         yield from similarity_claims(self.design, self.number)
         if not self.complete:
             yield from shared_system_claims(self.design, self.number, self.heard)
-        yield self._occurrence_claim(what)
+        counts, other = (_count_occurrences(heard) for heard in (self.heard, self.other))
+        label = f"times each {what} occurs, per session"
+        yield count_claim(label, counts, is_within(counts, 1), other)
         yield self._repeat_claim("clip")
         if len(treatments) > 1:
             yield self._repeat_claim(what)
@@ -478,16 +479,6 @@ class _BlockBalance:
         pieces, other = (_count_pieces(heard, group) for heard in (self.heard, self.other))
         what = f"separate runs of clips with the same {name}, per listener"
         return count_claim(what, pieces, bool((pieces == 1).all()), other)
-
-    def _disjoint_claim(self) -> Claim:
-        names = Counter(name for subset in self.design.subsets[self.number] for name in subset)
-        twice = sum(count > 1 for count in names.values())
-        return Claim("clips in more than one subset", str(twice), "–", verdict(not twice))
-
-    def _occurrence_claim(self, what: str) -> Claim:
-        counts, other = (_count_occurrences(heard) for heard in (self.heard, self.other))
-        what = f"times each {what} occurs, per session"
-        return count_claim(what, counts, is_within(counts, 1), other)
 
     def _repeat_claim(self, what: str) -> Claim:
         counts, other = (

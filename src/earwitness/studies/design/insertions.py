@@ -73,16 +73,9 @@ def insert_trials(
         slots = _place_checks(quality, session, turn, rng)
         count = count_repeats(quality, len(session))
         slots |= _place_repeats(session, count, slots, turn, rng, repeat)
-        made.append(_merge_slots(session, slots))
+        pairs = ((slots.get(number), trial) for number, trial in enumerate(session))
+        made.append(tuple(one for pair in pairs for one in pair if one is not None))
     return tuple(made)
-
-
-def _merge_slots(session: Session, slots: Slots) -> Session:
-    merged = list[Trial]()
-    for number, trial in enumerate(session):
-        merged += [slots[number]] if number in slots else []
-        merged.append(trial)
-    return tuple(merged)
 
 
 def _place_checks(quality: QualityControl, session: Session, turn: int, rng: Generator) -> Slots:
@@ -268,14 +261,9 @@ def _repeat_claims(sessions: Sequence[Session]) -> Iterator[Claim]:
     )
     yield Claim("repeats directly before or after the same clip", str(same), "–", verdict(not same))
     distances = [
-        number - _first_place(session, trial)
+        number - [(one.item, one.treatment) for one in session].index((trial.item, trial.treatment))
         for session in sessions
         for number, trial in enumerate(session)
         if trial.role == REPEAT_ROLE
     ]
     yield count_claim("trials from a trial to its repeat", distances, min(distances) > 1)
-
-
-def _first_place(session: Session, repeat: Trial) -> int:
-    same = (repeat.item, repeat.treatment)
-    return next(n for n, trial in enumerate(session) if (trial.item, trial.treatment) == same)

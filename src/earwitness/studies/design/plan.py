@@ -238,7 +238,8 @@ def _opening_steps(study: Study) -> Iterator[TimedStep]:
         yield TimedStep("anchors", how, count * (seconds + block.seconds) / 60)
     if study.training:
         kind, load = block_kind(block), block_kind(block).load(block.heard)
-        seconds, parts = _mean_seconds(study.material), kind.practice_trials([_sample_trial(block)])
+        sample = Trial("", block.systems[: block.heard], kind.scale_orders[0])
+        seconds, parts = _mean_seconds(study.material), kind.practice_trials([sample])
         each = _clip_seconds(load, block, seconds) / load.trials
         if len(parts) > 1:
             each = float(np.mean([trial_seconds(study, part, seconds) for part in parts]))
@@ -249,10 +250,6 @@ def _opening_steps(study: Study) -> Iterator[TimedStep]:
 def _clip_seconds(load: Load, block: StudyBlock, seconds: float) -> float:
     """Return the seconds of all trials of a clip that lasts ``seconds``."""
     return load.sounds * seconds + load.questions * block.seconds + load.browsing
-
-
-def _sample_trial(block: StudyBlock) -> Trial:
-    return Trial("", block.systems[: block.heard], block_kind(block).scale_orders[0])
 
 
 def _plan_step(study: Study) -> TimedStep:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from warnings import warn
@@ -24,8 +24,6 @@ from earwitness.studies.design.subset_balance import (
     CLAIM_IMPOSSIBLE,
     CLAIM_MISSED,
     Claim,
-    Margin,
-    MissingStratum,
     missing_strata,
     subset_margins,
 )
@@ -172,14 +170,20 @@ def _subset_sections(design: Design, number: int) -> list[Section]:
             (m.covariate, m.category, *(f"{value:.4g}" for value in (m.whole, *m.subsets)))
             for m in margins
         )
-        charts = [
-            _share_chart(name, [m for m in margins if m.covariate == name], labels)
-            for name in design.study.categories
-        ]
+        charts = []
+        for name in design.study.categories:
+            own = [margin for margin in margins if margin.covariate == name]
+            counts = zip(*((m.whole, *m.subsets) for m in own), strict=True)
+            shares = [dict(zip((m.category for m in own), one, strict=True)) for one in counts]
+            named = zip((WHOLE_LABEL, *labels), shares, strict=True)
+            charts.append(CategoryShares(name, tuple(named)))
         table = Table("clips per category, and means", header, rows, names=2)
         sections.append(Section(f"Subsets{where}", (*charts, table)))
     lines = tuple(
-        f"subset {place}: {', '.join(map(_missing_text, strata))}"
+        f"subset {place}: "
+        + ", ".join(
+            f"{' '.join(one.stratum)} ({count_text(one.clips, 'clip')} in total)" for one in strata
+        )
         for place, strata in enumerate(missing_strata(design, number), 1)
         if strata
     )
@@ -189,20 +193,7 @@ def _subset_sections(design: Design, number: int) -> list[Section]:
     return sections
 
 
-def _share_chart(name: str, margins: Sequence[Margin], labels: Sequence[str]) -> CategoryShares:
-    counts = zip(*((m.whole, *m.subsets) for m in margins), strict=True)
-    shares = [dict(zip((m.category for m in margins), own, strict=True)) for own in counts]
-    return CategoryShares(name, tuple(zip((WHOLE_LABEL, *labels), shares, strict=True)))
-
-
-def _missing_text(missing: MissingStratum) -> str:
-    return f"{' '.join(missing.stratum)} ({count_text(missing.clips, 'clip')} in total)"
-
-
 # --- Check, design and write a study -------------------------------------------------------------
-
-
-Record = Mapping[str, object]
 
 
 def study_check(
@@ -409,7 +400,8 @@ def _design_files(design: Design) -> dict[str, str]:
     for plan in design.plans:
         rows = playlist_rows(study, plan)
         files[f"csv/subject_{plan.listener}.csv"] = records_csv(rows)
-        files[f"json/subject_{plan.listener}.json"] = _records_json(rows)
+        lines = ",\n".join(map(json.dumps, rows))  # one per record
+        files[f"json/subject_{plan.listener}.json"] = f"[\n{lines}\n]\n"
     return files | {
         "balance.html": study_render(design, "html"),
         "balance.txt": study_render(design),
@@ -419,8 +411,3 @@ def _design_files(design: Design) -> dict[str, str]:
 def _clip_row(clip: Clip) -> dict[str, object]:
     files = {f"file.{system}": path for system, path in clip.files.items()}
     return {"name": clip.name, "seconds": clip.seconds, **clip.covariates, **files}
-
-
-def _records_json(records: Sequence[Record]) -> str:
-    """Return a JSON list with one line per record."""
-    return "[\n" + ",\n".join(map(json.dumps, records)) + "\n]\n"

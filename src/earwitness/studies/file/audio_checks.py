@@ -230,7 +230,14 @@ def check_audio(
         if sound.audio.fault
     ]
     refuse_problems(problems, "done")
-    unlevelled = _unlevelled_systems(study)
+    # the loudness of these differs by design: anchors are filtered or noisy
+    unlevelled = frozenset(
+        [
+            *anchor_folders(study),
+            *[study.anchor_system] * bool(study.anchors),
+            *(check_system(clip.role) for clip in study.quality.clips),
+        ]
+    )
     return StudyAudio(sounds, tuple(_find_notes(study, sounds, unlevelled)), unlevelled)
 
 
@@ -249,13 +256,6 @@ def _list_sounds(study: Study, folder: Path) -> list[tuple[str, str, Path]]:
         for item, system in keys
     ]
     return [(item, system, path) for item, system, path in found if is_present(path)]
-
-
-def _unlevelled_systems(study: Study) -> frozenset[str]:
-    """Return the systems whose loudness differs by design: anchors are filtered or noisy."""
-    anchors = [study.anchor_system] if study.anchors else []
-    checks = [check_system(clip.role) for clip in study.quality.clips]
-    return frozenset([*anchor_folders(study), *anchors, *checks])
 
 
 # --- Notes ---------------------------------------------------------------------------------------

@@ -8,6 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from earwitness.analysis.evidence import GOLD_ROLE, TRAP_ROLE
 from earwitness.analysis.plan import Rule
 from earwitness.analysis.screening import CHECK_RULES, PRESETS, SCREENS
@@ -101,18 +103,8 @@ def _row_faults(
 
 def build_quality(value: Mapping[str, Any], clips: Sequence[CheckClip]) -> QualityControl:
     """Return the quality control of a study; each session has one clip of each role by default."""
-    counts = {
-        key: value.get(key, int(any(clip.role == role for clip in clips)))
-        for role, key in COUNT_KEYS.items()
-    }
-    return QualityControl(
-        tuple(clips),
-        counts["gold"],
-        counts["traps"],
-        float(value["repeats"]),
-        value["ineligible_code"],
-        value["results"],
-    )
+    counts = {key: int(role in {clip.role for clip in clips}) for role, key in COUNT_KEYS.items()}
+    return msgspec.convert({**counts, **value, "clips": clips}, QualityControl)
 
 
 def build_rules(rules: Sequence[Mapping[str, Any]], quality: QualityControl) -> tuple[Rule, ...]:

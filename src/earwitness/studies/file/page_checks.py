@@ -219,15 +219,19 @@ class _HeardSounds:
         presented = self.kinds[trial.block].presented(trial, self.words, study.reference)
         return [PageSound(trial.item, one, study.file(trial.item, one)) for one, _ in presented]
 
+    def _profiled_sounds(self, trials: list[Trial]) -> Iterator[tuple[PageSound, SoundProfile]]:
+        """Yield the sounds of trials that can be read."""
+        for sound in (sound for trial in trials for sound in self._sounds(trial)):
+            if sound.name in self.profiles:
+                yield sound, self.profiles[sound.name]
+
     def rate_problems(self) -> Iterator[Problem]:
         """Yield the clips whose sounds cannot be switched, since their sampling rates differ."""
         found = dict[str, dict[int, list[str]]]()
-        for trial in self.trials:
-            if self.kinds[trial.block].switching:
-                for sound in self._sounds(trial):
-                    if (profile := self.profiles.get(sound.name)) is not None:
-                        systems = found.setdefault(trial.item, {})
-                        systems.setdefault(profile.form.rate, []).append(sound.system)
+        switched = [trial for trial in self.trials if self.kinds[trial.block].switching]
+        for sound, profile in self._profiled_sounds(switched):
+            systems = found.setdefault(sound.item, {})
+            systems.setdefault(profile.form.rate, []).append(sound.system)
         for item, systems_by_rate in found.items():
             if len(systems_by_rate) > 1:
                 parts = [
@@ -266,10 +270,8 @@ class _HeardSounds:
 
     def _seconds_by_item(self) -> Mapping[str, list[float]]:
         found = dict[str, dict[str, float]]()
-        for trial in self.trials:
-            for sound in self._sounds(trial):
-                if (profile := self.profiles.get(sound.name)) is not None:
-                    found.setdefault(sound.item, {})[sound.name] = profile.seconds
+        for sound, profile in self._profiled_sounds(self.trials):
+            found.setdefault(sound.item, {})[sound.name] = profile.seconds
         return {item: list(seconds.values()) for item, seconds in found.items()}
 
 

@@ -64,7 +64,6 @@ from earwitness.studies.study import (
     CheckClip,
     Clip,
     Gold,
-    Question,
     Study,
 )
 from earwitness.studies.trials import KINDS
@@ -420,12 +419,8 @@ def _add_playlists(study: Study, folder: Path) -> Study:
     )
 
 
-def _build_questions(asked: list[StudyDict]) -> list[Question]:
-    made = []
-    for question in asked:
-        options, eligible = question.get("options", ()), build_eligible(question.get("eligible"))
-        made.append(Question(**{**question, "options": tuple(options), "eligible": eligible}))
-    return made
+def _build_questions(asked: list[StudyDict]) -> list[StudyDict]:
+    return [{**one, "eligible": build_eligible(one.get("eligible"))} for one in asked]
 
 
 def _fill_analysis(value: StudyDict) -> StudyDict:

@@ -168,19 +168,17 @@ def _add_transcript(
     faults = list(check_item_line(fields, ""))
     if not faults:
         item = item_of(msgspec.convert(fields, SummaryItemLine), SummaryOptions())
-        faults = item if isinstance(item, list) else list(_check_transcript(item, name, found))
+        faults = item if isinstance(item, list) else []
+        if name in found.texts and not faults:
+            faults.append(Fault("item", f'duplicate transcript of "{name}"', "keep one"))
+        if isinstance(item, Item) and len(item.words) > MAX_TRANSCRIPT_WORDS:
+            most = f"at most {MAX_TRANSCRIPT_WORDS:,} are shown"
+            message = f"has {len(item.words):,} words, and {most}"
+            faults.append(Fault("", message, "split the transcript into several items"))
         if not faults and isinstance(item, Item):
             found.texts[name] = SpokenText(item.words, item.times or ())
             found.places[name] = place
     found.problems += [Problem(*place, *fault, item=name) for fault in faults]
-
-
-def _check_transcript(item: Item, name: str, found: Transcripts) -> Iterator[Fault]:
-    if name in found.texts:
-        yield Fault("item", f'duplicate transcript of "{name}"', "keep one")
-    if len(item.words) > MAX_TRANSCRIPT_WORDS:
-        message = f"has {len(item.words):,} words, and at most {MAX_TRANSCRIPT_WORDS:,} are shown"
-        yield Fault("", message, "split the transcript into several items")
 
 
 def draft_transcripts(table: str, clips: Sequence[Clip]) -> Transcripts:

@@ -48,6 +48,7 @@ class PairKind(TrialKind):
     compared = "pair"
     is_paired = True
     shown: ClassVar[int] = 2  # number of sounds per trial
+    rated: ClassVar[int] = 0  # index of the sound that is better if the answer is positive
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -73,6 +74,12 @@ class PairKind(TrialKind):
     def asks(self, trial: Trial) -> list[TrialQuestion]:
         del trial
         return [TrialQuestion(scale.name, scale, 1) for scale in self.scales]
+
+    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
+        system, against = self.rated_pair(trial)
+        sign = 1 if trial.systems[self.rated] == system else -1
+        [scale] = self.scales
+        yield rate(system, scale.name, sign * values[scale.name], against)
 
     def rated_pair(self, trial: Trial) -> tuple[str, str]:
         """Return the system that is rated and the one it is rated against, in whatever order.
@@ -123,12 +130,6 @@ class AB(SwitchedKind, PairKind):
     fixed = (SCALES["BETTER"],)
     renderer = "pair"
     references = ("ITU-R BS.2132 (2019)",)
-
-    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
-        system, against = self.rated_pair(trial)
-        sign = 1 if trial.systems[0] == system else -1
-        [scale] = self.scales
-        yield rate(system, scale.name, sign * values[scale.name], against)
 
     def simulate(self, trial: Trial, person: Person, rng: Generator) -> dict[str, Any]:
         [scale] = self.scales
@@ -207,13 +208,9 @@ class CCR(PairKind):
         "relative to the first"
     )
     fixed = (SCALES["COMPARISON"],)
+    rated = 1
     renderer = "single"
     references = ("ITU-T P.800 (1996), annex E",)
-
-    def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
-        system, against = self.rated_pair(trial)
-        sign = 1 if trial.systems[1] == system else -1
-        yield rate(system, "COMPARISON", sign * values["COMPARISON"], against)
 
     def simulate(self, trial: Trial, person: Person, rng: Generator) -> dict[str, Any]:
         first, second = (person.hears(trial.item, s, "COMPARISON", rng) for s in trial.systems)
