@@ -41,6 +41,7 @@ VISIT_QUERY = (  # one row per answer from ``first`` on, or one row without an a
     .where(listeners.c.token == bindparam("token"))
     .order_by(answers.c.serial)
 )
+Rows = Sequence[Sequence[Any]]  # as the query returns them
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ class VisitReader:
         if answered is not None and answered.pages is visit.pages:
             self._keep(token, replace(answered, pages=pages))
 
-    def _read_rows(self, token: str, known: AnsweredPages | None) -> Sequence[Sequence[Any]]:
+    def _read_rows(self, token: str, known: AnsweredPages | None) -> Rows:
         """Return rows from the last known answer on, in one statement and so of one state."""
         first = 0 if known is None else known.last_serial
         values = values_in_order({"token": token, "first": first}, self._names)
@@ -136,11 +137,11 @@ class VisitReader:
             self._engine.dialect.set_isolation_level(connection.dbapi_connection, "AUTOCOMMIT")
         return connection
 
-    def _read_with(self, connection: PoolProxiedConnection, values: Any) -> Sequence[Sequence[Any]]:
+    def _read_with(self, connection: PoolProxiedConnection, values: Any) -> Rows:
         """Return rows, and keep the connection for the next visit unless it has failed."""
         try:
             driver: Any = connection.driver_connection
-            rows: Sequence[Sequence[Any]] = driver.execute(self._sql, values).fetchall()
+            rows: Rows = driver.execute(self._sql, values).fetchall()
         except BaseException:
             connection.invalidate()
             raise
@@ -175,7 +176,7 @@ class VisitReader:
                 self._page_count -= len(oldest.pages)
 
 
-def _continues(rows: Sequence[Sequence[Any]], known: AnsweredPages) -> bool:
+def _continues(rows: Rows, known: AnsweredPages) -> bool:
     """Whether rows start with the last known answer, and no later one replaces another."""
     if not rows:
         return False
@@ -184,7 +185,7 @@ def _continues(rows: Sequence[Sequence[Any]], known: AnsweredPages) -> bool:
     return (serial, id) == (known.last_serial, known.last_id) and is_plain
 
 
-def _counted_pages(answer_rows: Sequence[Sequence[Any]]) -> dict[str, str]:
+def _counted_pages(answer_rows: Rows) -> dict[str, str]:
     """Return pages with an answer that counts, in order of arrival, with the times."""
     superseded = {row[4] for row in answer_rows}
     return {

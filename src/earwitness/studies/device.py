@@ -15,7 +15,7 @@ from earwitness.ratings.records import Who
 from earwitness.stats.observers import is_more_than
 from earwitness.studies.study import Study, Trial
 from earwitness.studies.trials import trial_kind
-from earwitness.studies.trials.base import is_number
+from earwitness.studies.trials.base import Values, is_number
 from earwitness.studies.wording import wording
 
 # --- Device check --------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ def draw_device_trials(
 
 
 def score_choices(
-    trials: Mapping[str, Sequence[int]], values: Mapping[str, Any], required: Collection[str] = ()
+    trials: Mapping[str, Sequence[int]], values: Values, required: Collection[str] = ()
 ) -> dict[str, Any]:
     """Return the answers of a device page, with the choices of each test replaced by its result.
 
@@ -89,7 +89,7 @@ def _are_choices(values: Sequence[Any]) -> bool:
     return all(type(one) is int and 0 <= one < CHOICES_PER_ROUND for one in values)
 
 
-def device_hits(values: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
+def device_hits(values: Values) -> dict[str, tuple[int, int]]:
     """Return right rounds and all rounds of each test of a device page.
 
     >>> device_hits({"level": -6, "sides": True, "huggins": [5, 6]})
@@ -104,7 +104,7 @@ def device_hits(values: Mapping[str, Any]) -> dict[str, tuple[int, int]]:
     return hits
 
 
-def failed_tests(values: Mapping[str, Any], tests: Collection[str] = ()) -> list[str]:
+def failed_tests(values: Values, tests: Collection[str] = ()) -> list[str]:
     """Return the tests of a device page that were failed, of ``tests`` or of all.
 
     >>> failed_tests({"sides": True, "huggins": [5, 6], "antiphase": [4, 6]})
@@ -118,7 +118,7 @@ def failed_tests(values: Mapping[str, Any], tests: Collection[str] = ()) -> list
     ]
 
 
-def device_faults(steps: Sequence[str], values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def device_faults(steps: Sequence[str], values: Values) -> Iterator[tuple[str, str]]:
     """Yield the steps of a device page with an invalid answer, and what is wrong."""
     for step in steps:
         if step not in values:
@@ -169,7 +169,7 @@ def count_complete_plays(plays: Sequence[Any], *, switching: bool) -> Counter[Qu
     )
 
 
-def count_playback(study: Study, trial: Trial, meta: Mapping[str, Any] | None) -> PlaybackCounts:
+def count_playback(study: Study, trial: Trial, meta: Values | None) -> PlaybackCounts:
     """Count the sounds of a trial that were not played to the end.
 
     The server marks answers to sounds that it has not sent, and answers that arrive before the
@@ -185,7 +185,7 @@ def count_playback(study: Study, trial: Trial, meta: Mapping[str, Any] | None) -
     return PlaybackCounts(unheard, len(wanted), 0, len(false))
 
 
-def count_marked(study: Study, trial: Trial, mark: Mapping[str, Any] | None) -> PlaybackCounts:
+def count_marked(study: Study, trial: Trial, mark: Values | None) -> PlaybackCounts:
     """Count the sounds of a trial that cannot have been heard, by the server's mark alone."""
     wanted, meta = wanted_plays(study, trial), {UNHEARD_META_KEY: mark}
     false = sum(_is_contradicted(sound, meta) for _, sound in wanted)
@@ -208,7 +208,7 @@ def wanted_plays(study: Study, trial: Trial) -> list[QuestionSound]:
     return [(name, number) for name in names for number in sounds]
 
 
-def _is_contradicted(sound: int, meta: Mapping[str, Any] | None) -> bool:
+def _is_contradicted(sound: int, meta: Values | None) -> bool:
     """Return whether the server's mark contradicts that a sound was played to the end."""
     mark = (meta or {}).get(UNHEARD_META_KEY)
     if not isinstance(mark, dict):

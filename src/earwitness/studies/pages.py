@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from earwitness.studies.study import (
     Trial,
 )
 from earwitness.studies.trials import block_kind, study_kinds, trial_kind
-from earwitness.studies.trials.base import is_number
+from earwitness.studies.trials.base import Values, is_number
 from earwitness.studies.wording import Wording, wording
 
 # --- Feedback after practice trials --------------------------------------------------------------
@@ -47,7 +47,7 @@ def feedback_rows(study: Study, trial: Trial, questions: list[Row], words: Wordi
 
 
 def add_given_answers(
-    rows: list[Row], questions: list[Row], values: Mapping[str, Any], words: Wording
+    rows: list[Row], questions: list[Row], values: Values, words: Wording
 ) -> list[Row]:
     """Return the rows with the listener's answers added."""
     return [
@@ -218,7 +218,7 @@ def answered_trial(answer: Answer) -> Trial | None:
     return None if trial is None or trial.systems[0] in CHECK_SYSTEMS else trial
 
 
-def read_page(study: Study, page: Page, values: Mapping[str, Any], listener: int) -> list[Rating]:
+def read_page(study: Study, page: Page, values: Values, listener: int) -> list[Rating]:
     """Return the ratings of the answers of a page; raise BadAnswer if any is invalid."""
     if page.trial is not None:
         kind = trial_kind(study, page.trial)
@@ -235,7 +235,7 @@ def read_page(study: Study, page: Page, values: Mapping[str, Any], listener: int
 
 
 def _page_faults(
-    study: Study, page: Page, values: Mapping[str, Any], listener: int
+    study: Study, page: Page, values: Values, listener: int
 ) -> Iterator[tuple[str, str]]:
     """Yield the invalid answers of a page without a trial, and what is wrong."""
     kind = page.view["kind"]
@@ -251,7 +251,7 @@ def _page_faults(
         yield from _form_faults(page.questions, values)
 
 
-def view_with_answer(study: Study, page: Page, values: Mapping[str, Any] | None) -> View:
+def view_with_answer(study: Study, page: Page, values: Values | None) -> View:
     """Return the view of a page, given the answers to the page that it reports."""
     if page.about is None or values is None:
         return page.view
@@ -398,9 +398,7 @@ def _question_view(question: Question) -> View:
     return shown | {"needed": question.needed}
 
 
-def _form_faults(
-    questions: Sequence[Question], values: Mapping[str, Any]
-) -> Iterator[tuple[str, str]]:
+def _form_faults(questions: Sequence[Question], values: Values) -> Iterator[tuple[str, str]]:
     question_of = {question.name: question for question in questions}
     for name, question in question_of.items():
         value = values.get(name)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # --- Study, trials and design --------------------------------------------------------------------
 
 
+Names = tuple[str, ...]  # of items, systems, scales or files
 PAD_LENGTHS, ALLOW_LENGTHS = LENGTH_POLICIES = ("pad", "allow")  # if systems differ in length
 STORE_FILE_NAME = "study.db"  # default database, next to the study file
 
@@ -65,7 +66,7 @@ class StudyBlock:
     """
 
     kind: str
-    systems: tuple[str, ...]
+    systems: Names
     clips: int
     sessions: int = 1
     heard: int = 0
@@ -77,7 +78,7 @@ class StudyBlock:
 class EligibleAnswers:
     """Answers to a question with which a person may take part: options, or a range of numbers."""
 
-    options: tuple[str, ...] = ()
+    options: Names = ()
     low: float | None = None
     high: float | None = None
 
@@ -102,7 +103,7 @@ class Question:
     name: str
     prompt: str
     answer: str = "text"
-    options: tuple[str, ...] = ()
+    options: Names = ()
     needed: bool = True
     eligible: EligibleAnswers | None = None
 
@@ -169,13 +170,13 @@ class LongRecording:
     """
 
     item: str
-    files: tuple[str, ...]
+    files: Names
     start: str = ""
     zone: str = ""
     shown: str = ""
     hour_gap: float = 0.0
     speech: SpeechTreatment = "keep"
-    labels: tuple[str, ...] = ()
+    labels: Names = ()
 
 
 POOLINGS, RECORDING_VIEWS = ("max", "mean"), ("levels", "colour")
@@ -239,14 +240,14 @@ class Study:
     listeners: int
     panels: int = 1
     rest_minutes: float = 5.0
-    categories: tuple[str, ...] = ()
-    numbers: tuple[str, ...] = ()
+    categories: Names = ()
+    numbers: Names = ()
     files: str = DEFAULT_SOUND_PATTERN
     reference: str = ""
     anchors: tuple[Clip, ...] = ()
     anchor_folder: str = ""
     training: int = 0
-    training_items: tuple[str, ...] = ()
+    training_items: Names = ()
     language: str = "en"
     wordings: Mapping[str, Any] = field(default_factory=dict)
     instructions: str = ""
@@ -256,13 +257,13 @@ class Study:
     screening: tuple[Rule, ...] = ()
     analysis: Analysis = field(default_factory=Analysis)
     plans: tuple[ListenerPlan, ...] = ()
-    device: tuple[str, ...] = ()
+    device: Names = ()
     feedback: bool = False
     gold: tuple[Gold, ...] = ()
     juries: tuple[Jury, ...] = ()
     lengths: str = PAD_LENGTHS
     quality: QualityControl = field(default_factory=QualityControl)
-    device_required: tuple[str, ...] = ()
+    device_required: Names = ()
     device_tries: int = 0
     hearing: HearingTest | None = None
     recordings: tuple[LongRecording, ...] = ()
@@ -270,7 +271,7 @@ class Study:
     digest: str = ""
 
     @property
-    def systems(self) -> tuple[str, ...]:
+    def systems(self) -> Names:
         """Systems of all blocks."""
         return tuple(dict.fromkeys(name for block in self.blocks for name in block.systems))
 
@@ -345,15 +346,15 @@ class Trial:
     """
 
     item: str
-    systems: tuple[str, ...]
-    scales: tuple[str, ...]
+    systems: Names
+    scales: Names
     block: int = 0
     target: int = 0
     against: str = ""
     role: str = ""
 
     @property
-    def treatment(self) -> tuple[str, ...]:
+    def treatment(self) -> Names:
         """The compared systems, independent of their order."""
         return tuple(sorted(self.systems))
 
@@ -381,7 +382,7 @@ class Design(Result):
     """
 
     study: Study
-    subsets: tuple[tuple[tuple[str, ...], ...], ...]
+    subsets: tuple[tuple[Names, ...], ...]
     plans: tuple[ListenerPlan, ...]
     audio: StudyAudio | None = None
     page_checks: PageChecks | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from earwitness.store.listeners import change_state, delete_draft, listener_row
 from earwitness.store.records import AnswerOutcome, ParticipationState
 from earwitness.studies.device import QuestionSound, count_complete_plays
 from earwitness.studies.pages import DEVICE_PAGE, View
+from earwitness.studies.trials.base import Values
 from earwitness.studies.wording import Wording
 
 # --- Ratings snapped to the scale ----------------------------------------------------------------
@@ -25,7 +26,7 @@ MAX_RATING = 1e12  # above that of every scale
 RATING_TOLERANCE = 1e-6  # largest distance of a rating from a value of its scale
 
 
-def snap_to_scales(view: View, values: Mapping[str, Any]) -> dict[str, Any]:
+def snap_to_scales(view: View, values: Values) -> dict[str, Any]:
     """Return the answers of a page, snapped to the nearest value of their scale within a tolerance.
 
     Null counts as not answered: only workbooks may leave a rating blank.
@@ -39,7 +40,7 @@ def snap_to_scales(view: View, values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _snap_value(questions.get(name, {}), value) for name, value in answered.items()}
 
 
-def _snap_value(question: Mapping[str, Any], value: Any) -> Any:
+def _snap_value(question: Values, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     if not abs(value) < MAX_RATING:  # or NaN
@@ -83,9 +84,7 @@ SHORT_PLAY_SHARE = 0.05
 SHORT_PLAY_SECONDS = 0.05
 
 
-def check_plays(
-    view: View, meta: Mapping[str, Any], seconds: Sequence[float | None] = ()
-) -> list[str]:
+def check_plays(view: View, meta: Values, seconds: Sequence[float | None] = ()) -> list[str]:
     """Return problems with the plays of a page, such as sounds not played to the end.
 
     ``seconds`` are the durations of the sounds, None where unknown.
@@ -101,7 +100,7 @@ def check_plays(
     )
 
 
-def _is_short(play: Mapping[str, Any], seconds: Sequence[float | None]) -> bool:
+def _is_short(play: Values, seconds: Sequence[float | None]) -> bool:
     """Whether a play lasted clearly less than its sound."""
     number, played_seconds = play.get("sound"), play.get("seconds")
     if not isinstance(number, int) or not 0 <= number < len(seconds):
@@ -176,7 +175,7 @@ class PlaybackClaim:
 def claim_playback(
     page: str,
     view: View,
-    meta: Mapping[str, Any],
+    meta: Values,
     seconds: Sequence[float | None],
     elapsed: float | None,
 ) -> PlaybackClaim | None:
@@ -203,7 +202,7 @@ def add_checked_answer(
     connection: Connection,
     answer: Answer,
     id: str,
-    meta: Mapping[str, Any],
+    meta: Values,
     after: str,
     token: str,
     claim: PlaybackClaim | None,

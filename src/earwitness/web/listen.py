@@ -38,6 +38,7 @@ from earwitness.studies.pages import (
     read_page,
 )
 from earwitness.studies.quality import is_eligible
+from earwitness.studies.trials.base import Values
 from earwitness.version import __version__
 from earwitness.web.answer_checks import (
     PlaybackClaim,
@@ -251,7 +252,7 @@ async def receive_answer(request: Request) -> Response:
 
 
 async def _find_checked_answer(
-    request: Request, page: str, values: Mapping[str, Any], meta: Mapping[str, Any]
+    request: Request, page: str, values: Values, meta: Values
 ) -> tuple[ListenerState, dict[str, Any]]:
     """Return the state of a listener, and the values of an answer that it allows."""
     recent = recent_state(request)
@@ -289,7 +290,7 @@ async def _take_place(
     state: ListenerState,
     answer: Answer,
     id: str,
-    meta: Mapping[str, Any],
+    meta: Values,
     outside: str | None,
 ) -> Response:
     """Save the first answer of a visitor, which takes a place, or send why there is none."""
@@ -343,9 +344,7 @@ def _parse_answer(body: Mapping[str, Any]) -> tuple[str, str, dict[str, Any], di
     return str(id), str(page), dict(values or {}), spell_half_characters(meta), str(at)
 
 
-def _check_answer(
-    state: ListenerState, page: str, values: Mapping[str, Any], meta: Mapping[str, Any]
-) -> dict[str, Any]:
+def _check_answer(state: ListenerState, page: str, values: Values, meta: Values) -> dict[str, Any]:
     """Return the values snapped to their scales; refuse invalid answers."""
     if state.is_ineligible:
         return {}
@@ -390,9 +389,7 @@ def _is_drawn_for_visitors(state: ListenerState, page: Page) -> bool:
     return is_first and page.view["kind"] in (DEVICE_PAGE, HEARING_PAGE)
 
 
-async def _is_device_refused(
-    state: ListenerState, page: str, id: str, values: Mapping[str, Any]
-) -> bool:
+async def _is_device_refused(state: ListenerState, page: str, id: str, values: Values) -> bool:
     """Return whether a listener has failed the required device checks for the last time.
 
     A failure before that is recorded, and refused with a request to try again. Of a visitor
@@ -419,7 +416,7 @@ async def _is_device_refused(
 
 
 def _claim_playback(
-    state: ListenerState, content: PageContent, meta: Mapping[str, Any]
+    state: ListenerState, content: PageContent, meta: Values
 ) -> PlaybackClaim | None:
     """Return what an answer claims was heard since the previous page was answered."""
     page, seconds = content.page, state.site.served_sounds.seconds(content.files)

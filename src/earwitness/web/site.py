@@ -32,7 +32,7 @@ from earwitness.studies.design.report import study_design
 from earwitness.studies.file.reader import read_study, study_texts
 from earwitness.studies.hearing import TRIPLET_SECONDS, digit_files
 from earwitness.studies.pages import HEARING_PAGE, REST_PAGE, Page, TrialGroup, pages, trial_page
-from earwitness.studies.study import PAD_LENGTHS, Design, ListenerPlan, Study, Trial
+from earwitness.studies.study import PAD_LENGTHS, Design, ListenerPlan, Names, Study, Trial
 from earwitness.studies.trials import study_kinds
 from earwitness.studies.wording import Wording, wording
 from earwitness.web.messages import MessageLimiter
@@ -50,7 +50,7 @@ class PageOutline:
     ``places`` is the index of each page by name, ``trial_places`` has the indexes of trials.
     """
 
-    names: tuple[str, ...]
+    names: Names
     places: Mapping[str, int]
     trial_places: tuple[int, ...]
     trial_names: frozenset[str]
@@ -61,7 +61,7 @@ class PageContent:
     """A page, and its audio files relative to the folder of the study."""
 
     page: Page
-    files: tuple[str, ...]
+    files: Names
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class PageSequence:
     minutes: Sequence[float]
     content: Callable[[int], PageContent]
 
-    def files(self, name: str) -> tuple[str, ...]:
+    def files(self, name: str) -> Names:
         """Return the audio files of a page, relative to the folder of the study."""
         return self.content(self.places[name]).files if name in self.places else ()
 
@@ -87,7 +87,7 @@ class PageSequence:
         return self.outline.places
 
     @property
-    def answerable(self) -> tuple[str, ...]:
+    def answerable(self) -> Names:
         """Names of all pages that must be answered or confirmed."""
         return self.outline.names[:-1]
 
@@ -103,7 +103,7 @@ class PageSequence:
         number = bisect_right(trial_places, place)
         return self.content(trial_places[number]).page if number < len(trial_places) else None
 
-    def session_pages(self, place: int) -> tuple[str, ...]:
+    def session_pages(self, place: int) -> Names:
         """Return the names of all pages in the session of a page; empty outside sessions."""
         session = _session_number(self.outline.names[place])
         if not session:
@@ -123,10 +123,10 @@ class PageSequences:
         self._study, self._plans = design.study, {plan.listener: plan for plan in design.plans}
         self._words = wording(self._study.language, self._study.wordings)
         self._seconds = self._study.clip_seconds
-        self._outlines = dict[tuple[str, ...], PageOutline]()
+        self._outlines = dict[Names, PageOutline]()
         self._shared = dict[tuple[str, Trial | None], PageContent]()
         self._trial_content = lru_cache(TRIAL_PAGES_IN_MEMORY)(self._make_trial_content)
-        self._trial_minutes = dict[tuple[int, tuple[str, ...], str], float]()
+        self._trial_minutes = dict[tuple[int, Names, str], float]()
         self._sequences = dict[int, PageSequence]()
 
     def __call__(self, listener: int) -> PageSequence:
@@ -257,7 +257,7 @@ class ServedSounds:
 
     files: Mapping[str, SoundProfile]
     sample: tuple[int, int] | None
-    distinguishable: tuple[str, ...]
+    distinguishable: Names
     frames: Mapping[str, int] = field(default_factory=dict)
 
     def seconds(self, names: Sequence[str]) -> list[float | None]:
@@ -371,7 +371,7 @@ class SiteSettings:
     resume: str = POLICY_RESUME
     clips: str = ""
     idle_hours: float = 24
-    hosts: tuple[str, ...] = ()
+    hosts: Names = ()
     address_places: int = 40
 
     def __post_init__(self) -> None:

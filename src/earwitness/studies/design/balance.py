@@ -28,7 +28,7 @@ from earwitness.studies.design.subset_balance import (
     similarity_claims,
     verdict,
 )
-from earwitness.studies.study import Design, ListenerPlan, StudyBlock, Trial
+from earwitness.studies.study import Design, ListenerPlan, Names, StudyBlock, Trial
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.base import TrialKind
 
@@ -57,7 +57,7 @@ class TrialTable:
     unknown: Ints
     panels: Ints
     items: Sequence[str]
-    treatments: Sequence[tuple[str, ...]]
+    treatments: Sequence[Names]
 
     @classmethod
     def of(cls, design: Design, number: int) -> TrialTable:
@@ -144,7 +144,7 @@ class TrialTable:
         )
 
 
-def _trial_columns(trials: list[Trial]) -> tuple[list[Ints], list[str], list[tuple[str, ...]]]:
+def _trial_columns(trials: list[Trial]) -> tuple[list[Ints], list[str], list[Names]]:
     """Return item, treatment, order of scales, positions and X of each trial as codes."""
     items = _number_values([trial.item for trial in trials])
     kinds = [trial.treatment for trial in trials]
@@ -442,7 +442,7 @@ class _BlockBalance:
         if len(self.kind.scale_orders) > 1:
             yield from scale_order_claims(self.design, self.number, self.heard)
 
-    def _votes_claim(self, treatments: list[tuple[str, ...]]) -> Claim:
+    def _votes_claim(self, treatments: list[Names]) -> Claim:
         """Return the claim on votes per clip and comparison, including those never heard."""
         heard = self.heard
         counts = heard.count(

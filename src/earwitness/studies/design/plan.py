@@ -19,7 +19,16 @@ from earwitness.studies.design.insertions import (
 from earwitness.studies.design.orders import PanelHistory, group_clips
 from earwitness.studies.design.subsets import equivalent_subsets
 from earwitness.studies.hearing import TRIPLET_SECONDS
-from earwitness.studies.study import Clip, Design, ListenerPlan, Session, Study, StudyBlock, Trial
+from earwitness.studies.study import (
+    Clip,
+    Design,
+    ListenerPlan,
+    Names,
+    Session,
+    Study,
+    StudyBlock,
+    Trial,
+)
 from earwitness.studies.trials import block_kind
 from earwitness.studies.trials.base import Load
 
@@ -28,7 +37,7 @@ from earwitness.studies.trials.base import Load
 
 # random streams in addition to that of the subsets
 ORDERS_STREAM, ANCHORS_STREAM, TRAINING_STREAM, PANELS_STREAM = 2, 4, 5, 7
-Subsets = tuple[tuple[str, ...], ...]  # names of clips, by panel
+Subsets = tuple[Names, ...]  # names of clips, by panel
 
 
 def make_design(study: Study) -> Design:
@@ -79,7 +88,7 @@ class _Panel:
 
     study: Study
     place: int
-    items: tuple[tuple[str, ...], ...]
+    items: tuple[Names, ...]
     pools: tuple[PanelHistory, ...]
 
     @classmethod
@@ -125,10 +134,10 @@ class _Panel:
         group_of = {clip.name: str(clip.covariates.get(kind.within, "")) for clip in study.material}
         return map(tuple, group_clips(sessions, group_of, turn) if kind.within else sessions)
 
-    def _systems(self, block: StudyBlock, turn: int) -> tuple[str, ...]:
+    def _systems(self, block: StudyBlock, turn: int) -> Names:
         return systems_heard(turn, block.systems, block.heard, self.place)
 
-    def _training(self, listener: int, turn: int, scales: tuple[str, ...]) -> Session:
+    def _training(self, listener: int, turn: int, scales: Names) -> Session:
         """Return practice trials of the first block's kind, with clips not heard later."""
         study, heard = self.study, {name for items in self.items for name in items}
         if not study.training:
@@ -144,7 +153,7 @@ class _Panel:
         return tuple(kind.practice_trials(trials)[: study.training])
 
 
-def scale_orders(study: Study, number: int, listener: int) -> list[tuple[str, ...]]:
+def scale_orders(study: Study, number: int, listener: int) -> list[Names]:
     """Return the order of scales in each session of a block.
 
     The first order alternates between listeners and panels; the second half of the sessions uses
@@ -158,7 +167,7 @@ def scale_orders(study: Study, number: int, listener: int) -> list[tuple[str, ..
     return [orders[(start + (n >= half)) % len(orders)] for n in range(block.sessions)]
 
 
-def _order_anchors(study: Study, listener: int, scales: tuple[str, ...]) -> Session:
+def _order_anchors(study: Study, listener: int, scales: Names) -> Session:
     """Return all anchors in an order of the listener's own, balanced over listeners."""
     if not study.anchors:
         return ()

@@ -31,7 +31,7 @@ from earwitness.io.source import is_present
 from earwitness.report.numbers import MINUS
 from earwitness.report.parts import Lines, Section, Table
 from earwitness.report.sentences import join_names
-from earwitness.studies.study import Study, check_system
+from earwitness.studies.study import Names, Study, check_system
 from earwitness.studies.trials import anchor_folders, study_kinds
 from earwitness.studies.trials.mushra import AnchorLoss, weak_anchor_notes
 
@@ -169,7 +169,7 @@ class StudyAudio:
     """
 
     sounds: tuple[StudySound, ...]
-    notes: tuple[str, ...]
+    notes: Names
     unlevelled: frozenset[str] = frozenset()
 
 
@@ -267,11 +267,12 @@ LOUDNESS_TOLERANCE_LU = 1.0  # between the conditions of a clip, and between cli
 SHOWN_EXAMPLES = 3
 NORMALIZE_REMEDY = "use earwitness audio normalize"
 SoundSequence = Sequence[StudySound]
+SoundsByClip = dict[str, list[StudySound]]
 
 
 def _find_notes(study: Study, sounds: SoundSequence, unlevelled: frozenset[str]) -> Iterator[str]:
     anchor_keys = {(clip.name, study.anchor_system) for clip in study.anchors}
-    clips: dict[str, list[StudySound]] = {}
+    clips: SoundsByClip = {}
     anchors: list[StudySound] = []
     for sound in sounds:
         is_anchor = (sound.item, sound.system) in anchor_keys
@@ -297,7 +298,7 @@ def _find_notes(study: Study, sounds: SoundSequence, unlevelled: frozenset[str])
     yield from _duplicate_notes(sounds)
 
 
-def _anchor_losses(study: Study, clips: dict[str, list[StudySound]]) -> Iterator[AnchorLoss]:
+def _anchor_losses(study: Study, clips: SoundsByClip) -> Iterator[AnchorLoss]:
     """Yield what each MUSHRA anchor lacks; other notes tell of files with different rates."""
     names = {*anchor_folders(study)}
     for item, same in clips.items():
@@ -331,7 +332,7 @@ def _format_notes(sounds: SoundSequence) -> Iterator[str]:
             yield f"{what} differ: {'; '.join(parts)} — {NORMALIZE_REMEDY} {option}"
 
 
-def _length_notes(clips: dict[str, list[StudySound]]) -> Iterator[str]:
+def _length_notes(clips: SoundsByClip) -> Iterator[str]:
     """Yield a note per system whose files are longer or shorter than the usual one of the clip."""
     deviations: dict[str, list[tuple[float, float, str]]] = {}
     for item, same in clips.items():
@@ -361,7 +362,7 @@ def _tolerance_option(difference: float) -> str:
     return f" --tolerance {ceil(difference * 10) / 10:g} if it is the right file"
 
 
-def _loudness_notes(clips: dict[str, list[StudySound]], captioned: bool) -> Iterator[str]:
+def _loudness_notes(clips: SoundsByClip, captioned: bool) -> Iterator[str]:
     """Yield notes on differences between the conditions of a clip, and between clips."""
     if not clips:
         return
@@ -424,7 +425,7 @@ def _clipping_notes(sounds: SoundSequence) -> Iterator[str]:
         )
 
 
-def _by_system(sounds: SoundSequence) -> dict[str, list[StudySound]]:
+def _by_system(sounds: SoundSequence) -> SoundsByClip:
     return group_values((sound.system, sound) for sound in sounds)
 
 
@@ -433,8 +434,8 @@ def _duplicate_notes(
 ) -> Iterator[str]:
     """Yield notes on identical audio: a note per group of systems, and one on all clips."""
     same_audio = group_values((sound.audio.digest, sound) for sound in sounds)
-    clips_of: dict[tuple[str, ...], list[str]] = {}  # clips by systems with the same audio
-    systems_of: dict[tuple[str, ...], list[str]] = {}  # systems by clips with the same audio
+    clips_of: dict[Names, list[str]] = {}  # clips by systems with the same audio
+    systems_of: dict[Names, list[str]] = {}  # systems by clips with the same audio
     for same in same_audio.values():
         systems_by_clip = group_values((sound.item, sound.system) for sound in same)
         for item, systems in systems_by_clip.items():
@@ -502,7 +503,7 @@ def _verdict(audio: StudyAudio) -> str:
     return " ".join(sentences)
 
 
-def _table_row(system: str, sounds: SoundSequence) -> tuple[str, ...]:
+def _table_row(system: str, sounds: SoundSequence) -> Names:
     audio = [sound.audio for sound in sounds]
     loudness = [one.loudness for one in audio if not isnan(one.loudness)]
     return (

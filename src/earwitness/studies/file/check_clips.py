@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from earwitness.errors import Problem, UsageError, file_problem, nearest
 from earwitness.io.schema import Fault
 from earwitness.io.source import is_present
 from earwitness.ratings.scales import Scale
-from earwitness.studies.file.material import read_fixed_table, value_faults
+from earwitness.studies.file.material import Faults, read_fixed_table, value_faults
 from earwitness.studies.hearing import digit_files
 from earwitness.studies.study import (
     CHECK_ROLES,
@@ -34,6 +34,7 @@ from earwitness.studies.trials.base import TrialKind
 # --- Table of clips with known answers -----------------------------------------------------------
 
 
+StudyMapping = Mapping[str, Any]  # keys of a study file
 CHECK_COLUMNS = ("file", "role", "scale", "value")
 COUNT_KEYS = {GOLD_ROLE: "gold", TRAP_ROLE: "traps"}  # numbers of clips per session
 
@@ -81,7 +82,7 @@ def read_check_clips(
 
 def _row_faults(
     row: Mapping[str, str], scales: Mapping[str, Scale], clips: Mapping[str, _ClipRows]
-) -> Iterator[Fault]:
+) -> Faults:
     if not row["file"]:
         yield Fault("file", "missing")
     if row["role"] not in CHECK_ROLES:
@@ -101,13 +102,13 @@ def _row_faults(
 # --- Quality control and eligibility from keys ---------------------------------------------------
 
 
-def build_quality(value: Mapping[str, Any], clips: Sequence[CheckClip]) -> QualityControl:
+def build_quality(value: StudyMapping, clips: Sequence[CheckClip]) -> QualityControl:
     """Return the quality control of a study; each session has one clip of each role by default."""
     counts = {key: int(role in {clip.role for clip in clips}) for role, key in COUNT_KEYS.items()}
     return msgspec.convert({**counts, **value, "clips": clips}, QualityControl)
 
 
-def build_rules(rules: Sequence[Mapping[str, Any]], quality: QualityControl) -> tuple[Rule, ...]:
+def build_rules(rules: Sequence[StudyMapping], quality: QualityControl) -> tuple[Rule, ...]:
     """Return screening rules; a preset stands for its rules that are not listed themselves."""
     listed, made = {rule["rule"] for rule in rules}, list[Rule]()
     for rule in rules:
@@ -133,7 +134,7 @@ def build_eligible(value: Any) -> EligibleAnswers | None:
     return EligibleAnswers(low=value.get("min"), high=value.get("max"))
 
 
-def build_hearing(value: Mapping[str, Any] | None) -> HearingTest | None:
+def build_hearing(value: StudyMapping | None) -> HearingTest | None:
     """Return the hearing test of a study, if any."""
     return HearingTest(**value) if value is not None and "{digit}" in value["digits"] else None
 
@@ -148,7 +149,7 @@ def missing_digits(folder: Path, test: HearingTest) -> list[Problem]:
     ]
 
 
-def check_scales(block: Mapping[str, Any]) -> dict[str, Scale]:
+def check_scales(block: StudyMapping) -> dict[str, Scale]:
     """Return the scales on which clips with known answers are rated: those of the first block."""
     return {scale.name: scale for scale in KINDS[block["kind"]].fixed}
 
@@ -156,7 +157,7 @@ def check_scales(block: Mapping[str, Any]) -> dict[str, Scale]:
 # --- Faults --------------------------------------------------------------------------------------
 
 
-def eligibility_faults(forms: Mapping[str, Any]) -> Iterator[Fault]:
+def eligibility_faults(forms: StudyMapping) -> Faults:
     """Yield faults of the rules on who may take part."""
     for when, questions in forms.items():
         for index, question in enumerate(questions):
@@ -168,7 +169,7 @@ def eligibility_faults(forms: Mapping[str, Any]) -> Iterator[Fault]:
                     yield Fault(f"{path}.needed", message, "remove needed: false")
 
 
-def _eligible_faults(question: Mapping[str, Any], path: str, *, before: bool) -> Iterator[Fault]:
+def _eligible_faults(question: StudyMapping, path: str, *, before: bool) -> Faults:
     eligible, answer = question["eligible"], question.get("answer", "text")
     if not before:
         yield Fault(path, "allowed only in forms.before", "move the question")
@@ -192,7 +193,7 @@ def _eligible_faults(question: Mapping[str, Any], path: str, *, before: bool) ->
             yield Fault(path, f"min {low:g} is larger than max {high:g}")
 
 
-def quality_faults(value: Mapping[str, Any], kinds: Sequence[TrialKind]) -> Iterator[Fault]:
+def quality_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Faults:
     """Yield faults of the key ``quality``."""
     quality = value["quality"]
     if "hearing" in value and build_hearing(value["hearing"]) is None:
@@ -221,7 +222,7 @@ def quality_faults(value: Mapping[str, Any], kinds: Sequence[TrialKind]) -> Iter
         yield Fault("quality.clips", "all blocks must have the same kind", "split the study")
 
 
-def preset_faults(rule: Mapping[str, Any], path: str, kinds: Sequence[str]) -> Iterator[Fault]:
+def preset_faults(rule: StudyMapping, path: str, kinds: Sequence[str]) -> Faults:
     """Yield faults of a screening rule that stands for several."""
     names = PRESETS[rule["rule"]]
     if rule.get("limits"):
@@ -231,15 +232,15 @@ def preset_faults(rule: Mapping[str, Any], path: str, kinds: Sequence[str]) -> I
         yield from kind_faults(name, rule["rule"], f"{path}.rule", kinds)
 
 
-def kind_faults(rule: str, named: str, path: str, kinds: Sequence[str]) -> Iterator[Fault]:
+def kind_faults(rule: str, named: str, path: str, kinds: Sequence[str]) -> Faults:
     """Yield a fault if no block has a trial kind that a rule was made for."""
     if not (SCREENS[rule].for_all or any(rule in KINDS[kind].screening_rules() for kind in kinds)):
         yield Fault(path, f"{named} needs a block of kind {' or '.join(kinds_for_rule(rule))}")
 
 
 def missing_clip_faults(
-    value: Mapping[str, Any], quality: QualityControl, unknown: Container[str] = ()
-) -> Iterator[Fault]:
+    value: StudyMapping, quality: QualityControl, unknown: Container[str] = ()
+) -> Faults:
     """Yield faults of screening rules that need gold, trapping or repeated trials.
 
     Rules on a key that is ``unknown``, because it has other faults, have none.
@@ -259,7 +260,7 @@ def missing_clip_faults(
             yield Fault(path, "repeats needs repeated trials", "set quality.repeats")
 
 
-def count_faults(quality: QualityControl) -> Iterator[Fault]:
+def count_faults(quality: QualityControl) -> Faults:
     """Yield faults of numbers of clips per session that the table does not have."""
     for role, key in COUNT_KEYS.items():
         count = sum(clip.role == role for clip in quality.clips)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -28,11 +28,13 @@ from earwitness.io.schema import Fault
 from earwitness.io.source import is_present
 from earwitness.studies.device import REQUIRED_STEPS
 from earwitness.studies.file.check_clips import (
+    StudyMapping,
     eligibility_faults,
     kind_faults,
     preset_faults,
     quality_faults,
 )
+from earwitness.studies.file.material import Faults
 from earwitness.studies.study import Clip, Trial
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import LETTERS, TrialKind
@@ -40,9 +42,6 @@ from earwitness.studies.trials.words import ORIGINAL_SYSTEM
 from earwitness.studies.wording import placeholder_problems, wording
 
 # --- Rubrics, captions and juries ----------------------------------------------------------------
-
-
-StudyMapping = Mapping[str, Any]
 
 
 def is_captioned(value: Any) -> bool:
@@ -80,7 +79,7 @@ def judged_systems(value: StudyMapping) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def transcript_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Iterator[Fault]:
+def transcript_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Faults:
     """Yield faults of the keys for transcripts and summaries."""
     texts = [kind for kind in kinds if kind.transcribed]
     pattern = value.get("transcripts", "")
@@ -112,7 +111,7 @@ def _block_remedy(suits: Callable[[type[TrialKind]], bool]) -> str:
 
 def _transcript_only_faults(
     value: StudyMapping, kinds: Sequence[TrialKind], texts: Sequence[TrialKind]
-) -> Iterator[Fault]:
+) -> Faults:
     if len(texts) < len(kinds):
         message = "transcripts cannot be in the same study as audio or captions"
         yield Fault("blocks", message, "split the study")
@@ -145,7 +144,7 @@ def missing_sounds(folder: Path, value: StudyMapping) -> list[Problem]:
 
 def caption_faults(
     value: StudyMapping, kinds: Sequence[TrialKind], clips: Sequence[Clip]
-) -> Iterator[Fault]:
+) -> Faults:
     """Yield faults of the keys for captions and rubrics."""
     about = is_captioned(value)
     for key in ("captions", "rubric"):
@@ -170,14 +169,14 @@ def caption_faults(
             )
 
 
-def _sound_key_faults(value: StudyMapping, message: str) -> Iterator[Fault]:
+def _sound_key_faults(value: StudyMapping, message: str) -> Faults:
     """Yield faults of keys that need audio to be rated."""
     for key in ("rows", "feedback"):
         if value.get(key):
             yield Fault(key, f"not supported {message}", "remove this key")
 
 
-def jury_faults(value: StudyMapping) -> Iterator[Fault]:
+def jury_faults(value: StudyMapping) -> Faults:
     """Yield faults of juries, which together must include all listeners."""
     count = sum(value["juries"].values())
     if value["juries"] and count != value.get("listeners", count):
@@ -190,7 +189,7 @@ def jury_faults(value: StudyMapping) -> Iterator[Fault]:
 # --- Result groups and equivalence margins -------------------------------------------------------
 
 
-def by_faults(value: StudyMapping, clips: Sequence[Clip]) -> Iterator[Fault]:
+def by_faults(value: StudyMapping, clips: Sequence[Clip]) -> Faults:
     """Yield faults of analysis.by, which names fields of clips or listeners."""
     if not clips:
         return
@@ -207,7 +206,7 @@ def by_faults(value: StudyMapping, clips: Sequence[Clip]) -> Iterator[Fault]:
             yield Fault(path, message, nearest(name, fields))
 
 
-def margin_faults(margins: Mapping[str, float], scales: Collection[str]) -> Iterator[Fault]:
+def margin_faults(margins: Mapping[str, float], scales: Collection[str]) -> Faults:
     """Yield faults of margins, which must belong to known scales and be above 0."""
     for name, margin in margins.items():
         path = f"analysis.margins.{name}"
@@ -220,9 +219,7 @@ def margin_faults(margins: Mapping[str, float], scales: Collection[str]) -> Iter
 # --- Contradictions between keys -----------------------------------------------------------------
 
 
-def contradictions(
-    value: StudyMapping, clips: Sequence[Clip], *, practice: bool = True
-) -> Iterator[Fault]:
+def contradictions(value: StudyMapping, clips: Sequence[Clip], *, practice: bool = True) -> Faults:
     """Yield contradictions between keys that are each valid on their own.
 
     If ``practice`` is false, clips for practice trials are not required.
@@ -253,7 +250,7 @@ def contradictions(
     yield from by_faults(value, clips)
 
 
-def _repeat_faults(names: Iterable[Any], path: str) -> Iterator[Fault]:
+def _repeat_faults(names: Iterable[Any], path: str) -> Faults:
     texts = list(map(str, names))
     for index, name in enumerate(texts):
         if name in texts[:index]:
@@ -262,7 +259,7 @@ def _repeat_faults(names: Iterable[Any], path: str) -> Iterator[Fault]:
 
 def _unknown_faults(
     names: Iterable[Any], known: Collection[str], path: str, message: str = "unknown system"
-) -> Iterator[Fault]:
+) -> Faults:
     """Yield a fault for each name of a list that is not known."""
     for index, name in enumerate(map(str, names)):
         if name not in known:
@@ -290,7 +287,7 @@ def valid_kinds(value: StudyMapping) -> list[TrialKind]:
 
 def _block_faults(
     value: StudyMapping, block: StudyMapping, path: str, systems: Sequence[str], clips: int
-) -> Iterator[Fault]:
+) -> Faults:
     block_systems = block.get("systems", systems)
     yield from _repeat_faults(block_systems, f"{path}.systems")
     yield from _unknown_faults(block_systems, systems, f"{path}.systems")
@@ -326,7 +323,7 @@ def _block_faults(
             yield from _practice_faults(value, kind, block_systems[:heard], clips, path)
 
 
-def _training_item_faults(value: StudyMapping, clips: Sequence[Clip]) -> Iterator[Fault]:
+def _training_item_faults(value: StudyMapping, clips: Sequence[Clip]) -> Faults:
     """Yield faults of the clips that are used for practice only."""
     items = value["training_items"]
     yield from _repeat_faults(items, "training_items")
@@ -338,7 +335,7 @@ def _training_item_faults(value: StudyMapping, clips: Sequence[Clip]) -> Iterato
 
 def _practice_faults(
     value: StudyMapping, kind: TrialKind, systems: Sequence[str], clips: int, path: str
-) -> Iterator[Fault]:
+) -> Faults:
     """Yield a fault if too few clips remain for practice, which uses the first block's kind."""
     if value["training"] and path == "blocks[0]" and not value.get("rows"):
         share = clips // value["panels"]
@@ -353,7 +350,7 @@ def _practice_faults(
 
 def _kind_faults(
     value: StudyMapping, kind: TrialKind, heard: int, path: str, systems: Sequence[str]
-) -> Iterator[Fault]:
+) -> Faults:
     """Yield faults if a study lacks what its trial kind needs."""
     if kind.needs_reference and not value.get("reference"):
         yield Fault("reference", f"required by {kind.name}", "name a folder, such as ref")
@@ -372,7 +369,7 @@ def _kind_faults(
             break
 
 
-def _listener_faults(value: StudyMapping) -> Iterator[Fault]:
+def _listener_faults(value: StudyMapping) -> Faults:
     if value.get("rows"):
         if "listeners" in value:
             yield Fault("listeners", "not supported together with rows", "remove this key")
@@ -387,7 +384,7 @@ def _listener_faults(value: StudyMapping) -> Iterator[Fault]:
         yield Fault("listeners", message)
 
 
-def _covariate_faults(balance: StudyMapping, clips: Sequence[Clip]) -> Iterator[Fault]:
+def _covariate_faults(balance: StudyMapping, clips: Sequence[Clip]) -> Faults:
     if not clips:
         return
     columns = set(clips[0].covariates)
@@ -402,7 +399,7 @@ def _covariate_faults(balance: StudyMapping, clips: Sequence[Clip]) -> Iterator[
             yield Fault(f"balance.numbers[{index}]", message, "list it under categories")
 
 
-def _wording_faults(value: StudyMapping) -> Iterator[Fault]:
+def _wording_faults(value: StudyMapping) -> Faults:
     """Yield faults of custom wordings: unknown names, placeholders, or numbers of labels."""
     packaged, changes = wording(value["language"]), value["wordings"]
     groups = {"pages": packaged.pages, "web": packaged.web, "scales": packaged.scales}
@@ -420,7 +417,7 @@ def _wording_faults(value: StudyMapping) -> Iterator[Fault]:
                 yield Fault(f"wordings.scales.{name}.labels", message)
 
 
-def _form_faults(forms: StudyMapping) -> Iterator[Fault]:
+def _form_faults(forms: StudyMapping) -> Faults:
     for when, questions in forms.items():
         yield from _repeat_faults((question["name"] for question in questions), f"forms.{when}")
         for index, question in enumerate(questions):
@@ -432,7 +429,7 @@ def _form_faults(forms: StudyMapping) -> Iterator[Fault]:
             yield from _repeat_faults(question.get("options", []), path)
 
 
-def _feedback_faults(value: StudyMapping) -> Iterator[Fault]:
+def _feedback_faults(value: StudyMapping) -> Faults:
     """Yield faults of device checks, practice feedback and gold answers."""
     device = value["device"]
     yield from _repeat_faults(device["steps"], "device")
@@ -453,7 +450,7 @@ def _feedback_faults(value: StudyMapping) -> Iterator[Fault]:
 
 def _analysis_faults(
     value: StudyMapping, systems: Sequence[str], kinds: Sequence[TrialKind]
-) -> Iterator[Fault]:
+) -> Faults:
     """Yield faults of screening rules and of the planned analysis."""
     names = [block["kind"] for block in value["blocks"]]
     for index, rule in enumerate(value["screening"]):
@@ -492,7 +489,7 @@ def _analysis_faults(
         yield Fault("analysis.adjust", "the mixed model already adjusts for items", "use none")
 
 
-def _anchor_faults(anchors: Any, systems: Sequence[str]) -> Iterator[Fault]:
+def _anchor_faults(anchors: Any, systems: Sequence[str]) -> Faults:
     """Yield faults of anchors that are no systems of the study, or leave none to rank."""
     lists = (
         {f".{scale}": names for scale, names in anchors.items()}
@@ -507,7 +504,7 @@ def _anchor_faults(anchors: Any, systems: Sequence[str]) -> Iterator[Fault]:
             yield Fault(path, "all systems are anchors", "leave at least one system to rank")
 
 
-def _scale_faults(analysis: StudyMapping, scales: set[str]) -> Iterator[Fault]:
+def _scale_faults(analysis: StudyMapping, scales: set[str]) -> Faults:
     """Yield faults of planned scales and margins that do not exist in the study."""
     yield from _unknown_faults(analysis["scales"], scales, "analysis.scales", "unknown scale")
     yield from margin_faults(analysis["margins"], scales)
@@ -518,7 +515,7 @@ def _scale_faults(analysis: StudyMapping, scales: set[str]) -> Iterator[Fault]:
             )
 
 
-def _control_faults(rules: Sequence[StudyMapping], kinds: Sequence[TrialKind]) -> Iterator[Fault]:
+def _control_faults(rules: Sequence[StudyMapping], kinds: Sequence[TrialKind]) -> Faults:
     """Yield a fault if bs1534 has neither a hidden reference nor an anchor to judge."""
     pages = [kind for kind in kinds if "bs1534" in kind.screening_rules()]
     if not pages or any(kind.hidden_reference or kind.anchor_systems for kind in pages):
@@ -529,7 +526,7 @@ def _control_faults(rules: Sequence[StudyMapping], kinds: Sequence[TrialKind]) -
             yield Fault(f"screening[{index}].rule", message, "remove the rule, or add one")
 
 
-def _rule_faults(rule: StudyMapping, path: str, kinds: Sequence[str]) -> Iterator[Fault]:
+def _rule_faults(rule: StudyMapping, path: str, kinds: Sequence[str]) -> Faults:
     if rule["rule"] in PRESETS:
         yield from preset_faults(rule, path, kinds)
         return

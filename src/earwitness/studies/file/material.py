@@ -25,11 +25,12 @@ from earwitness.studies.study import Clip, Gold
 # --- Sound files ---------------------------------------------------------------------------------
 
 
+Faults = Iterator[Fault]  # of the keys of a study file, or of a row of a table
 ITEM_PLACEHOLDER, SYSTEM_PLACEHOLDER = "{item}", "{system}"
 ITEM_BACKREFERENCE = r"\1"
 
 
-def pattern_faults(pattern: str, *, captioned: bool = False) -> Iterator[Fault]:
+def pattern_faults(pattern: str, *, captioned: bool = False) -> Faults:
     """Yield faults of a path pattern; ``captioned`` systems share the audio file of a clip."""
     for needed in (ITEM_PLACEHOLDER,) if captioned else (ITEM_PLACEHOLDER, SYSTEM_PLACEHOLDER):
         if needed not in pattern:
@@ -255,7 +256,7 @@ def _rename_udase_columns(table: RowTable) -> None:
             row["name"] = row["name"].removesuffix(".wav")
 
 
-def _column_faults(columns: Sequence[str]) -> Iterator[Fault]:
+def _column_faults(columns: Sequence[str]) -> Faults:
     if "name" not in columns:
         remedy = "separate columns with commas" if len(columns) == 1 else ""
         yield Fault("", 'the column "name" is missing', remedy)
@@ -309,7 +310,7 @@ def _clip_seconds(row: Row, clip: Clip, sounds: DurationSource | None) -> float:
 
 def _check_clip_row(
     row: Row, expected: set[str], seen: dict[str, int], folders: Sequence[str]
-) -> Iterator[Fault]:
+) -> Faults:
     name, seconds, files = row.get("name"), row.get("seconds"), row.get("files", {})
     if not is_name(name):
         yield Fault("name", f"must be printable text, got {show(name)}")
@@ -389,7 +390,7 @@ def read_captions(path: Path, items: Sequence[str], systems: Sequence[str]) -> C
 
 def _check_caption_row(
     row: dict[str, Any], items: Sequence[str], systems: Sequence[str], captions: Captions
-) -> Iterator[Fault]:
+) -> Faults:
     for key, names in (("item", items), ("system", systems)):
         if row.get(key) not in names:
             message = f"unknown {key} {show(row.get(key))}" if row.get(key) else "missing"
@@ -453,7 +454,7 @@ def read_gold(
     return gold, table.problems
 
 
-def value_faults(text: str, scale: Scale) -> Iterator[Fault]:
+def value_faults(text: str, scale: Scale) -> Faults:
     """Yield a fault if a text is no value of a scale."""
     try:
         value = float(text)

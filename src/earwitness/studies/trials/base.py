@@ -19,16 +19,16 @@ from earwitness.ratings.rubric_totals import Blank
 from earwitness.ratings.scales import Scale
 from earwitness.studies.design.orders import PanelHistory, listener_order, rotated_order
 from earwitness.studies.population import Person
-from earwitness.studies.study import Question, SpokenText, Trial
+from earwitness.studies.study import Names, Question, SpokenText, Trial
 from earwitness.studies.trials.template import StudyTemplate
 from earwitness.studies.wording import ScaleTexts, Wording
 
 Sound = Callable[[str, str, int], str]  # blind address of an item and system at a position
 Caption = Callable[[str, str], str]  # caption of an item by a system
 View = dict[str, Any]
-Values = Mapping[str, Any]
-Treatment = tuple[str, ...]
-Way = tuple[tuple[str, ...], int]  # systems as presented, and the index of X
+Values = Mapping[str, Any]  # of a page, by name
+Treatment = Names
+Way = tuple[Names, int]  # systems as presented, and the index of X
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -68,9 +68,7 @@ class TrialKind(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     fixed: ClassVar[tuple[Scale, ...]] = ()  # scales that do not depend on parameters
-    orders: ClassVar[
-        tuple[tuple[str, ...], ...]
-    ] = ()  # orders of scales (default: that of ``scales``)
+    orders: ClassVar[tuple[Names, ...]] = ()  # orders of scales (default: that of ``scales``)
     compared: ClassVar[str] = "system"  # what varies from trial to trial
     switching: ClassVar[bool] = False  # free switching between sounds; otherwise played in sequence
     is_single: ClassVar[bool] = False  # clips are rated one at a time
@@ -82,7 +80,7 @@ class TrialKind(ABC):
     unknown: ClassVar[bool] = False  # one of the sounds is repeated as X
     drawn: ClassVar[bool] = False  # all systems are in one trial, in an order drawn at random
     rotated: ClassVar[bool] = False  # one trial per item, whose positions rotate over listeners
-    derived: ClassVar[tuple[str, ...]] = ()  # scales computed from others
+    derived: ClassVar[Names] = ()  # scales computed from others
     captioned: ClassVar[bool] = False  # systems are captions of one sound
     transcribed: ClassVar[bool] = False  # items have transcripts, and at most one sound
     summarized: ClassVar[bool] = False  # systems are summaries of transcripts
@@ -94,7 +92,7 @@ class TrialKind(ABC):
     texts: ClassVar[Mapping[str, ScaleTexts]] = {}
     template: ClassVar[StudyTemplate] = StudyTemplate()
     protocol: ClassVar[str] = ""  # name and procedure for methods paragraphs, in the past tense
-    references: ClassVar[tuple[str, ...]]
+    references: ClassVar[Names]
 
     def __post_init__(self) -> None:
         if isinstance(self.plays, bool) or not isinstance(self.plays, int) or self.plays < 0:
@@ -140,7 +138,7 @@ class TrialKind(ABC):
         return True
 
     @property
-    def anchor_systems(self) -> tuple[str, ...]:
+    def anchor_systems(self) -> Names:
         """Anchors, which are rated like systems: their folders."""
         return ()
 
@@ -158,7 +156,7 @@ class TrialKind(ABC):
         """Covariate whose clips are heard together, or an empty string."""
         return ""
 
-    def results(self) -> tuple[str, ...]:
+    def results(self) -> Names:
         """Return the scales of the ratings, including derived ones."""
         return (*(scale.name for scale in self.scales), *self.derived)
 
@@ -168,11 +166,11 @@ class TrialKind(ABC):
         return self.open_reference or self.hidden_reference
 
     @property
-    def scale_orders(self) -> tuple[tuple[str, ...], ...]:
+    def scale_orders(self) -> tuple[Names, ...]:
         """Orders in which scales are asked."""
         return self.orders or (tuple(scale.name for scale in self.scales),)
 
-    def extra(self, reference: str) -> tuple[str, ...]:
+    def extra(self, reference: str) -> Names:
         """Return the folders that trials need in addition to those of the systems."""
         return (*((reference,) if self.needs_reference else ()), *self.anchor_systems)
 
@@ -223,7 +221,7 @@ class TrialKind(ABC):
         reference: str = "",
         *,
         pool: PanelHistory | None = None,
-        asked: Sequence[tuple[str, ...]] = (),
+        asked: Sequence[Names] = (),
         block: int = 0,
     ) -> list[list[Trial]]:
         """Return all trials of one listener by session: each item with each treatment.
@@ -285,7 +283,7 @@ class TrialKind(ABC):
         item: str,
         treatment: Treatment,
         way: Way,
-        scales: tuple[str, ...],
+        scales: Names,
         block: int,
         pool: PanelHistory,
     ) -> Trial:
@@ -298,7 +296,7 @@ class TrialKind(ABC):
         return trial
 
     def trial_as_heard(
-        self, item: str, shown: tuple[str, ...], systems: Sequence[str], reference: str
+        self, item: str, shown: Names, systems: Sequence[str], reference: str
     ) -> Trial:
         """Return the trial with these systems in this order."""
         del systems, reference

@@ -14,7 +14,7 @@ from earwitness.core import Rating
 from earwitness.errors import UsageError
 from earwitness.ratings.scales import BASIC_QUALITY_SCALE, DIFFERENCE_GRADE, IMPAIRMENT_SCALE
 from earwitness.studies.population import Person
-from earwitness.studies.study import Trial
+from earwitness.studies.study import Names, Trial
 from earwitness.studies.trials.base import (
     LETTERS,
     Load,
@@ -94,7 +94,7 @@ class Mushra(SwitchedKind):
         Whether the reference is also rated, without being labelled.
     """
 
-    anchors: tuple[str, ...] = tuple(ANCHOR_CUTOFFS_HZ)
+    anchors: Names = tuple(ANCHOR_CUTOFFS_HZ)
     open_reference: bool = True  # type: ignore[misc]
     hidden_reference: bool = True  # type: ignore[misc]
 
@@ -130,7 +130,7 @@ class Mushra(SwitchedKind):
         return f"{self.protocol}{against}{together}{lacking}"
 
     @property
-    def anchor_systems(self) -> tuple[str, ...]:
+    def anchor_systems(self) -> Names:
         return self.anchors
 
     def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
@@ -225,7 +225,7 @@ class BS1116(SwitchedKind):
         }
 
     def trial_as_heard(
-        self, item: str, shown: tuple[str, ...], systems: Sequence[str], reference: str
+        self, item: str, shown: Names, systems: Sequence[str], reference: str
     ) -> Trial:
         del systems
         hidden = shown.index(reference) if reference in shown else 0
