@@ -123,18 +123,14 @@ def _number_text(cell: Cell, comma: bool) -> str:
     return cell.replace(",", ".") if comma else cell
 
 
-def whole_number_reader(least: int) -> Callable[[Cell], int | Fault]:
-    """Return a reader of whole numbers, counted from ``least``; an empty cell is 0."""
-
-    def read(cell: Cell) -> int | Fault:
-        value = read_number(cell)
-        if cell == "":
-            return 0
-        if isinstance(value, float) and value == int(value) and least <= value <= MAX_WHOLE_NUMBER:
-            return int(value) - least
-        return Fault("", f"must be a whole number of at least {least}, got {show_cell(cell)}")
-
-    return read
+def read_whole_number(cell: Cell, least: int) -> int | Fault:
+    """Return a whole number, counted from ``least``; an empty cell is 0."""
+    value = read_number(cell)
+    if cell == "":
+        return 0
+    if isinstance(value, float) and value == int(value) and least <= value <= MAX_WHOLE_NUMBER:
+        return int(value) - least
+    return Fault("", f"must be a whole number of at least {least}, got {show_cell(cell)}")
 
 
 def read_column(

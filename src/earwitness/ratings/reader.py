@@ -39,10 +39,10 @@ from earwitness.ratings.columns import (
     read_name,
     read_optional_name,
     read_plain_numbers,
+    read_whole_number,
     refuse_header,
     tell_cells,
     tell_unknown_names,
-    whole_number_reader,
 )
 from earwitness.ratings.layouts import recognize_layout, unfold_results
 from earwitness.ratings.names import KnownNames, listener_ids, penalty_notes
@@ -157,9 +157,8 @@ def check_columns(
     columns: Columns = {}
     for role, role_cells in cells.items():
         if role in MIN_ROLE_VALUES:
-            columns[role] = read_column(
-                table, role_cells, where[role], whole_number_reader(MIN_ROLE_VALUES[role])
-            )
+            read_whole = partial(read_whole_number, least=MIN_ROLE_VALUES[role])
+            columns[role] = read_column(table, role_cells, where[role], read_whole)
         elif role not in ("value", CAPTION_ROLE):
             read = read_optional_name if role == "against" else read_name
             columns[role] = read_column(table, role_cells, where[role], read)

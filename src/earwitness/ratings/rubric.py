@@ -122,14 +122,11 @@ class _Reader:
 
     def sum(self) -> FormulaPart:
         """Parse products joined by + or -."""
-        return self._chain("+-", self._product)
+        return self._chain("+-", lambda: self._chain("*/", self._part))
 
     def refuse(self) -> None:
         reason = f'unexpected "{self.next}"' if self.next else "unexpected end"
         raise UsageError(f'formula "{self._text}": {reason} — {FORMULA_REMEDY}')
-
-    def _product(self) -> FormulaPart:
-        return self._chain("*/", self._part)
 
     def _chain(self, signs: str, part: Callable[[], FormulaPart]) -> FormulaPart:
         left = part()

@@ -44,22 +44,13 @@ def draw_device_trials(
     >>> draw_device_trials(["level", "huggins"], 1, 1) == draw_device_trials(["huggins"], 1, 1)
     True
     """
-    rounds = {
-        "sides": [0, 1],
-        **{
-            test: [*range(SOUNDS_PER_ROUND)] * (HEADPHONE_TEST_ROUNDS // SOUNDS_PER_ROUND)
-            for test in HEADPHONE_TESTS
-        },
-    }
-    later = (attempt,) if attempt else ()
-    streams = {
-        step: (seed, DEVICE_STREAM, listener, DEVICE_STEPS.index(step), *later) for step in rounds
-    }
-    return {
-        step: np.random.default_rng(streams[step]).permutation(places).tolist()
-        for step, places in rounds.items()
-        if step in steps
-    }
+    places = [*range(SOUNDS_PER_ROUND)] * (HEADPHONE_TEST_ROUNDS // SOUNDS_PER_ROUND)
+    rounds = {"sides": [0, 1], **dict.fromkeys(HEADPHONE_TESTS, places)}
+    drawn = dict[str, list[int]]()
+    for step in (one for one in rounds if one in steps):
+        stream = seed, DEVICE_STREAM, listener, DEVICE_STEPS.index(step), *[attempt] * bool(attempt)
+        drawn[step] = np.random.default_rng(stream).permutation(rounds[step]).tolist()
+    return drawn
 
 
 def score_choices(
@@ -75,7 +66,10 @@ def score_choices(
     wrong, scored = dict[str, str](), dict(values)
     for step, targets in trials.items():
         choices = values.get(step)
-        if isinstance(choices, list) and len(choices) == len(targets) and _are_choices(choices):
+        is_valid = isinstance(choices, list) and all(
+            type(one) is int and 0 <= one < CHOICES_PER_ROUND for one in choices
+        )
+        if is_valid and len(choices) == len(targets):
             hits = sum(one == target for one, target in zip(choices, targets, strict=True))
             scored[step] = hits == len(targets) if step == "sides" else [hits, len(targets)]
         elif step in required:
@@ -83,10 +77,6 @@ def score_choices(
     if wrong:
         raise BadAnswer(wrong)
     return scored
-
-
-def _are_choices(values: Sequence[Any]) -> bool:
-    return all(type(one) is int and 0 <= one < CHOICES_PER_ROUND for one in values)
 
 
 def device_hits(values: Values) -> dict[str, tuple[int, int]]:
@@ -136,11 +126,8 @@ def device_faults(steps: Sequence[str], values: Values) -> Iterator[tuple[str, s
 
 def perfect_answers(steps: Sequence[str]) -> dict[str, Any]:
     """Return the answers of a device page on which every check is passed."""
-    answers = {
-        "level": 0,
-        "sides": True,
-        **{test: [HEADPHONE_TEST_ROUNDS, HEADPHONE_TEST_ROUNDS] for test in HEADPHONE_TESTS},
-    }
+    hits = dict.fromkeys(HEADPHONE_TESTS, [HEADPHONE_TEST_ROUNDS] * 2)
+    answers = {"level": 0, "sides": True, **hits}
     return {step: answers[step] for step in steps}
 
 

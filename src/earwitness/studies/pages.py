@@ -134,13 +134,13 @@ def pages(
                     trials, words, feedback=study.feedback and bool(study.gold)
                 )
             yield show.text(f"{name}.0", text, title)
-            yield from show.practice(name, trials, title)
+            yield from show.practice(TrialGroup(name, trials, 0, title))
     for number, session in enumerate(plan.sessions, 1):
         if number > 1 and study.rest_minutes:
             yield show.rest_page(number)
         title = words.page("session", number=number, count=len(plan.sessions))
         yield show.text(f"{number}.0", show.session_text(session), title)
-        yield from show.trials(str(number), session, number, title)
+        yield from show.trials(TrialGroup(str(number), session, number, title))
     yield from show.form("after", study.after)
     yield Page(END_PAGE, {"kind": END_PAGE, "title": words.page(END_PAGE)})
 
@@ -165,8 +165,7 @@ def trial_page(
     study: Study, words: Wording, address: Address, group: TrialGroup, number: int
 ) -> Page:
     """Return one page of a group of trials, the same as ``pages`` yields."""
-    show = _PageBuilder(study, words, address)
-    return show.trial(group.name, group.trials, group.session, group.title, number)
+    return _PageBuilder(study, words, address).trial(group, number)
 
 
 def planned_trials(plan: ListenerPlan) -> dict[str, Trial]:
@@ -352,11 +351,11 @@ class _PageBuilder:
             return {}
         return {"recording": {"display": asdict(self.study.recording_display)}}
 
-    def practice(self, name: str, trials: Sequence[Trial], title: str) -> Iterator[Page]:
+    def practice(self, group: TrialGroup) -> Iterator[Page]:
         """Yield trials that do not count, those of training with a page of feedback."""
-        for page in self.trials(name, trials, 0, title):
+        for page in self.trials(group):
             yield page
-            if name == TRAINING_PAGES and self.study.feedback and page.trial is not None:
+            if group.name == TRAINING_PAGES and self.study.feedback and page.trial is not None:
                 asked = page.view["questions"]
                 rows = feedback_rows(self.study, page.trial, asked, self.words)
                 view = {
@@ -367,28 +366,25 @@ class _PageBuilder:
                 }
                 yield Page(f"{FEEDBACK_PAGE}.{page.number}", view, about=page)
 
-    def trials(
-        self, name: str, trials: Sequence[Trial], session: int, title: str
-    ) -> Iterator[Page]:
+    def trials(self, group: TrialGroup) -> Iterator[Page]:
         """Yield the pages of trials."""
-        for number, trial in enumerate(trials, 1):
-            if self.outline and session:
-                yield Page(f"{name}.{number}", {"title": title}, trial, session)
+        for number, trial in enumerate(group.trials, 1):
+            if self.outline and group.session:
+                title = {"title": group.title}
+                yield Page(f"{group.name}.{number}", title, trial, group.session)
             else:
-                yield self.trial(name, trials, session, title, number)
+                yield self.trial(group, number)
 
-    def trial(
-        self, name: str, trials: Sequence[Trial], session: int, title: str, number: int
-    ) -> Page:
+    def trial(self, group: TrialGroup, number: int) -> Page:
         """Return the page of the trial with a number, from 1."""
-        study, trial = self.study, trials[number - 1]
+        study, trial, session = self.study, group.trials[number - 1], group.session
         kind = trial_kind(study, trial)
         view = kind.view(trial, self.words, self.address, study.reference, study.caption)
-        view["title"], view["progress"] = title, [number, len(trials)]
+        view["title"], view["progress"] = group.title, [number, len(group.trials)]
         view |= self._recording(trial.item)
         counts = session > 0 and trial.role not in CHECK_ROLES
-        named = f"{name}.{number}"
-        return Page(named, view, trial, session, (), counts, number, item=trial.item)
+        name = f"{group.name}.{number}"
+        return Page(name, view, trial, session, (), counts, number, item=trial.item)
 
 
 def _question_view(question: Question) -> View:

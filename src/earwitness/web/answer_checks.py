@@ -16,7 +16,7 @@ from earwitness.store.listeners import change_state, delete_draft, listener_row
 from earwitness.store.records import AnswerOutcome, ParticipationState
 from earwitness.studies.device import QuestionSound, count_complete_plays
 from earwitness.studies.pages import DEVICE_PAGE, View
-from earwitness.studies.trials.base import Values
+from earwitness.studies.trials.base import Values, is_number
 from earwitness.studies.wording import Wording
 
 # --- Ratings snapped to the scale ----------------------------------------------------------------
@@ -41,9 +41,7 @@ def snap_to_scales(view: View, values: Values) -> dict[str, Any]:
 
 
 def _snap_value(question: Values, value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    if not abs(value) < MAX_RATING:  # or NaN
+    if not is_number(value, -MAX_RATING, MAX_RATING):
         return value
     if {"low", "step"} <= set(question):
         low, step = question["low"], question["step"]

@@ -65,16 +65,18 @@ def _ticket_signature(site: Site, nonce: str) -> str:
     return base64.urlsafe_b64encode(digest[:NONCE_BYTES]).decode()
 
 
-def set_place_cookie(response: Response, request: Request, token: str, outside: str | None) -> None:
-    """Let the browser of a listener find its place again, also after it was closed."""
-    _set_cookies(response, request, token, outside or "", COOKIE_SECONDS)
-
-
-def _set_cookies(
-    response: Response, request: Request, token: str, outside: str, seconds: int | None
+def set_place_cookie(
+    response: Response,
+    request: Request,
+    token: str,
+    outside: str | None,
+    seconds: int | None = COOKIE_SECONDS,
 ) -> None:
-    """Set the cookie of the browser's last place, and that of the external id, if there is one."""
-    for name in dict.fromkeys((PLACE_COOKIE, _cookie_name(outside))):
+    """Let the browser of a listener find its place again; by default also after it was closed.
+
+    The cookie of the last place is set, and that of the external id, if there is one.
+    """
+    for name in dict.fromkeys((PLACE_COOKIE, _cookie_name(outside or ""))):
         response.set_cookie(
             name,
             token,
@@ -169,7 +171,7 @@ async def join(request: Request) -> Response:
     ticket = cookie if is_ticket(site, cookie) else new_ticket(site)
     query = f"?{urlencode({CLAIM_PARAMETER: outside})}" if outside else ""
     response = RedirectResponse(f"{site.settings.root}/l/{ticket}{query}", 303)
-    _set_cookies(response, request, ticket, outside, None)
+    set_place_cookie(response, request, ticket, outside, None)
     return response
 
 

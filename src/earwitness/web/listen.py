@@ -473,18 +473,15 @@ def _parse_events(body: Mapping[str, Any]) -> tuple[PageEvent, ...]:
         or not isinstance(event_list, list)
     ):
         raise _wrong_answer(["events must have an id and a list of events"])
-    return tuple(_parse_event(f"{id}.{number}", one) for number, one in enumerate(event_list))
-
-
-def _parse_event(id: str, event: Any) -> PageEvent:
-    if not isinstance(event, dict) or not all(
-        isinstance(event.get(k), str) for k in ("kind", "page")
-    ):
-        raise _wrong_answer(["each event must have a kind and a page"])
-    details = {name: value for name, value in event.items() if name not in ("kind", "page", "at")}
-    return PageEvent(
-        id, event["page"], event["kind"], spell_half_characters(details), str(event.get("at", ""))
-    )
+    parsed = list[PageEvent]()
+    for number, event in enumerate(event_list):
+        kind, page = (event.get(k) if isinstance(event, dict) else None for k in ("kind", "page"))
+        if not isinstance(kind, str) or not isinstance(page, str):
+            raise _wrong_answer(["each event must have a kind and a page"])
+        others = {name: one for name, one in event.items() if name not in ("kind", "page", "at")}
+        details, at = spell_half_characters(others), str(event.get("at", ""))
+        parsed.append(PageEvent(f"{id}.{number}", page, kind, details, at))
+    return tuple(parsed)
 
 
 async def receive_draft(request: Request) -> Response:

@@ -56,8 +56,8 @@ class Refusal(Exception):
     @property
     def body(self) -> dict[str, Any]:
         """The reply as JSON."""
-        error: dict[str, Any] = {"code": self.code, "message": self.message}
-        error |= {"remedy": self.remedy, "wrong": list(self.wrong), "details": list(self.details)}
+        names = ("code", "message", "remedy", "wrong", "details")
+        error = {name: getattr(self, name) for name in names}
         return {"error": {name: one for name, one in error.items() if one}, **self.more}
 
 

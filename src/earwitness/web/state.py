@@ -153,6 +153,10 @@ def state_json(
     is_last = state.place == len(page_sequence.outline.names) - 1 and not state.is_shut_out
     code = _completion_code(state) if is_last else None
     shut = state.shut or ("lapsed" if listener.state == ParticipationState.LAPSED else "")
+    study, results = state.site.design.study, None
+    if code is not None and study.quality.results:
+        answers = state.site.store.answers(study.digest, listener.number)
+        results = own_results(study, answers, state.site.words)
     view: dict[str, Any] | None = None
     pause: dict[str, Any] | None = None
     if not state.is_shut_out:
@@ -176,17 +180,9 @@ def state_json(
         "blocked": listener.state == ParticipationState.BLOCKED,
         "withdrawn": listener.state == ParticipationState.WITHDRAWN,
         "ineligible": _ineligible_view(state) if state.is_ineligible else None,
-        "results": _own_results(state) if code is not None else None,
+        "results": results,
         "shut": shut,
     }
-
-
-def _own_results(state: ListenerState) -> list[View] | None:
-    """Return a finished listener's own ratings, if the study shows them."""
-    site, study = state.site, state.site.design.study
-    if not study.quality.results:
-        return None
-    return own_results(study, site.store.answers(site.digest, state.listener.number), site.words)
 
 
 def device_failures(state: ListenerState) -> list[PageEvent]:

@@ -180,7 +180,25 @@ def read_clips(
     rows = table.rows if table.columns is None else _clip_rows(path, table, material)
     if not rows and not material.problems:
         material.problems.append(Problem(str(path), 1, "", "contains no clips"))
-    _take_clips(str(path), rows, sounds, folders, material)
+    lines: dict[str, int] = {}  # line of the first clip with each name
+    expected = {key for _, row in rows for key in row if key not in CLIP_COLUMNS}
+    for line, row in rows:
+        faults = list(_check_clip_row(row, expected, lines, folders))
+        if not faults:
+            clip = Clip(str(row["name"]), 0, files=dict(row.get("files") or {}))
+            try:
+                clip = replace(clip, seconds=_clip_seconds(row, clip, sounds))
+            except UsageError as error:
+                faults.append(Fault("seconds", str(error)))
+            else:
+                covariates = {  # whole numbers, also true and false, are text
+                    key: str(row[key]) if isinstance(row[key], int) else row[key]
+                    for key in row
+                    if key not in CLIP_COLUMNS
+                }
+                material.clips.append(replace(clip, covariates=covariates))
+        material.problems += [Problem(str(path), line, *fault) for fault in faults]
+        lines.setdefault(normalize("NFC", str(row.get("name"))), line)
     return material
 
 
@@ -267,34 +285,6 @@ def _column_faults(columns: Sequence[str]) -> Faults:
             yield Fault("", f"column {index + 1} has no name")
         if column == "files":
             yield Fault("", 'a column must not be named "files"', "use file.SYSTEM")
-
-
-def _take_clips(
-    source: str,
-    rows: list[tuple[int, Row]],
-    sounds: DurationSource | None,
-    folders: Sequence[str],
-    material: StudyMaterial,
-) -> None:
-    lines: dict[str, int] = {}  # line of the first clip with each name
-    expected = {key for _, row in rows for key in row if key not in CLIP_COLUMNS}
-    for line, row in rows:
-        faults = list(_check_clip_row(row, expected, lines, folders))
-        if not faults:
-            clip = Clip(str(row["name"]), 0, files=dict(row.get("files") or {}))
-            try:
-                clip = replace(clip, seconds=_clip_seconds(row, clip, sounds))
-            except UsageError as error:
-                faults.append(Fault("seconds", str(error)))
-            else:
-                covariates = {  # whole numbers, also true and false, are text
-                    key: str(row[key]) if isinstance(row[key], int) else row[key]
-                    for key in row
-                    if key not in CLIP_COLUMNS
-                }
-                material.clips.append(replace(clip, covariates=covariates))
-        material.problems += [Problem(source, line, *fault) for fault in faults]
-        lines.setdefault(normalize("NFC", str(row.get("name"))), line)
 
 
 def _clip_seconds(row: Row, clip: Clip, sounds: DurationSource | None) -> float:
