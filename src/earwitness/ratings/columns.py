@@ -267,18 +267,17 @@ Limits = Mapping[str, tuple[float, float, float] | Scale]
 
 def limits_of(limits: Limits | None) -> dict[str, Limit]:
     """Return limits by scale."""
-    return {name: _make_limit(name, limit) for name, limit in (limits or {}).items()}
-
-
-def _make_limit(name: str, limit: tuple[float, float, float] | Scale) -> Limit:
-    if isinstance(limit, Scale):
-        return Limit(limit.low, limit.high, limit.step)
-    low, high, step = limit
-    if not (low < high and step >= 0 and high - low < inf):
-        raise UsageError(
-            f"limits of {name} must be (low, high, step) with low < high, got {limit!r}"
-        )
-    return Limit(low, high, step)
+    made = dict[str, Limit]()
+    for name, limit in (limits or {}).items():
+        if isinstance(limit, Scale):
+            made[name] = Limit(limit.low, limit.high, limit.step)
+            continue
+        low, high, step = made[name] = Limit(*limit)
+        if not (low < high and step >= 0 and high - low < inf):
+            raise UsageError(
+                f"limits of {name} must be (low, high, step) with low < high, got {limit!r}"
+            )
+    return made
 
 
 def find_off_scale(

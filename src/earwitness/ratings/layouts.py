@@ -373,7 +373,10 @@ def _read_bvcc(table: InputTable, options: ColumnOptions) -> Reading:
         message = "the list has means over listeners"
         refuse_header(table, "listener", message, "use --means, or the file TRAINSET")
     if not is_list:
-        columns[-1] = [_bvcc_listener(cell) for cell in columns[-1]]
+        parts = [cell.split("_") for cell in columns[-1]]
+        columns[-1] = [
+            names[2] if len(names) > 3 and names[0] == "{}" else "_".join(names) for names in parts
+        ]
     names = [*(BVCC_MEAN_COLUMNS if is_list else BVCC_COLUMNS)]
     rows = list(zip(*columns, strict=True))
     lines = [HEADER_LINE, *table.lines]
@@ -385,11 +388,6 @@ def _read_bvcc(table: InputTable, options: ColumnOptions) -> Reading:
         column=options.column or "sample",
         constants={**constants, **options.constants},
     )
-
-
-def _bvcc_listener(text: str) -> str:
-    parts = text.split("_")
-    return parts[2] if len(parts) > 3 and parts[0] == "{}" else text
 
 
 # --- Columns by other names ----------------------------------------------------------------------

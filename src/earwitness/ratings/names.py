@@ -87,9 +87,8 @@ class Pattern:
         sample = sample.replace("\\", "/")
         if len(sample) > MAX_SAMPLE_NAME_CHARACTERS:
             return Division({}, False)
-        return self._divide_by_system(sample) or self._divide_any(sample)
-
-    def _divide_any(self, sample: str) -> Division:
+        if division := self._divide_by_system(sample):
+            return division
         found = [pattern.fullmatch(sample) for pattern in self._patterns]
         usual, other = (match.groupdict() if match else {} for match in found)
         return Division(usual, usual != other)

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from earwitness.core import Key, Rating
 from earwitness.errors import UsageError, nearest
 from earwitness.ratings.records import FaultKind, RatingFault, Who
-from earwitness.ratings.rubric import ROUNDING_DECIMALS, TOTAL, Dimension, Rubric
+from earwitness.ratings.rubric import ROUNDING_DECIMALS, TOTAL, Rubric
 
 # --- Totals per rater and means ------------------------------------------------------------------
 # With blanks, the mean of totals differs from the total of means: a rater with a blank is excluded
@@ -258,17 +258,14 @@ def _list_blank_faults(
         return
     for dimension in rubric.dimensions:
         if (name := dimension.name) in blank_names:
-            done = _blank_note(dimension, blank, is_mean=judgment.listener == "")
-            done = f"{UNUSED_NOTE}; the {TOTAL} is that of the table" if published else done
+            done = f"this rater is excluded from the {TOTAL} of this caption only"
+            if published:
+                done = f"{UNUSED_NOTE}; the {TOTAL} is that of the table"
+            elif blank == "zero" and dimension.low <= 0 <= dimension.high:
+                done = f"counts as 0 in the {TOTAL}"
+            elif judgment.listener == "":
+                done = f"{UNUSED_NOTE}; this caption has no {TOTAL}"
             yield RatingFault("blank", f"{name} is blank", done, *place, name, where)
-
-
-def _blank_note(dimension: Dimension, blank: Blank, *, is_mean: bool) -> str:
-    if blank == "zero" and dimension.low <= 0 <= dimension.high:
-        return f"counts as 0 in the {TOTAL}"
-    if is_mean:
-        return f"{UNUSED_NOTE}; this caption has no {TOTAL}"
-    return f"this rater is excluded from the {TOTAL} of this caption only"
 
 
 def off_scale(

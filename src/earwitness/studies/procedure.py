@@ -67,10 +67,6 @@ def _design_sentences(study: Study) -> Iterator[str]:
         yield f"A form before listening asked for {join_names(asked)}."
     if any(question.eligible for question in study.before):
         yield "People whose answers did not meet the conditions of the study could not take part."
-    yield from _quality_sentences(study)
-
-
-def _quality_sentences(study: Study) -> Iterator[str]:
     quality = study.quality
     clips = [count_text(quality.gold, "gold clip")] * bool(quality.gold)
     clips += [count_text(quality.traps, "trapping clip")] * bool(quality.traps)

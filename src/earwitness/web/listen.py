@@ -33,7 +33,6 @@ from earwitness.studies.pages import (
     CHECK_PAGE,
     DEVICE_PAGE,
     HEARING_PAGE,
-    Page,
     presented_trial,
     read_page,
 )
@@ -358,35 +357,28 @@ def _check_answer(state: ListenerState, page: str, values: Values, meta: Values)
         raise _page_not_open(state)
     content = state.page_sequence.content(state.page_sequence.places[page])
     shown_page = content.page
-    if is_answered and _is_drawn_for_visitors(state, shown_page):
+    kind = shown_page.view["kind"]
+    is_drawn = kind in (DEVICE_PAGE, HEARING_PAGE) and not state.page_name_before(page)
+    if is_answered and is_drawn:  # perhaps for a visitor, whose number was not that of the place
         site, token = state.site, state.listener.token
         stored = site.store.answer_to(site.digest, token, page)
         return {} if stored is None else dict(stored.values)
     snapped = snap_to_scales(shown_page.view, values)
     study = state.site.design.study
     try:
-        if shown_page.view["kind"] == DEVICE_PAGE:
+        if kind == DEVICE_PAGE:
             trials = device_trials(state, len(device_failures(state)))
             snapped = score_choices(trials, snapped, study.device_required)
         read_page(study, shown_page, snapped, state.listener.number)
     except BadAnswer as error:
         messages = explain_misfits(error, shown_page.view, state.site.words)
-        if shown_page.view["kind"] == CHECK_PAGE:
+        if kind == CHECK_PAGE:
             raise Refusal(422, TRY_AGAIN_CODE, "wrong answer", wrong=messages) from None
         raise _wrong_answer(error.wrong, messages) from None
     seconds = state.site.served_sounds.seconds(content.files)
     if is_open and (faults := check_plays(shown_page.view, meta, seconds)):
         raise _wrong_answer(faults, [state.site.words.page("hear_again")])
     return snapped
-
-
-def _is_drawn_for_visitors(state: ListenerState, page: Page) -> bool:
-    """Return whether a visitor may have seen a page with what was drawn for another number.
-
-    If the answer is sent again, it cannot be checked by the number of the place that it has taken.
-    """
-    is_first = not state.page_name_before(page.name)
-    return is_first and page.view["kind"] in (DEVICE_PAGE, HEARING_PAGE)
 
 
 async def _is_device_refused(state: ListenerState, page: str, id: str, values: Values) -> bool:

@@ -53,7 +53,6 @@ class PageOutline:
     names: Names
     places: Mapping[str, int]
     trial_places: tuple[int, ...]
-    trial_names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +196,7 @@ class PageSequences:
         outline = self._outlines.get(names)
         if outline is None or outline.trial_places != trial_places:
             places = {name: place for place, name in enumerate(names)}
-            trial_names = frozenset(names[place] for place in trial_places)
-            outline = PageOutline(names, places, trial_places, trial_names)
+            outline = PageOutline(names, places, trial_places)
             self._outlines[names] = outline
         return outline
 
@@ -448,8 +446,13 @@ def make_site(
     Open places are the last ones, so that the first ones can be invited with personal links. If the
     ``design`` is given, the study is not read again.
     """
-    if last := store.read(read_last_time):
-        _continue_times(last)
+    if last := store.read(read_last_time):  # no time is earlier, also if the clock was set back
+        seconds = SERVER_CLOCK.reach(datetime.fromisoformat(last))
+        if seconds > CLOCK_SECONDS:
+            _print_note(
+                f"the clock of this machine is {seconds:,.0f} s behind the last answer, "
+                "from which times continue — set the clock, then serve again"
+            )
     path = Path(study)
     modified = _modified(path)
     design = design or study_design(read_study(path))
@@ -477,16 +480,6 @@ def make_site(
         path,
         modified,
     )
-
-
-def _continue_times(last: str) -> None:
-    """Let no time be earlier than the last stored one, also if the system's clock was set back."""
-    seconds = SERVER_CLOCK.reach(datetime.fromisoformat(last))
-    if seconds > CLOCK_SECONDS:
-        _print_note(
-            f"the clock of this machine is {seconds:,.0f} s behind the last answer, "
-            "from which times continue — set the clock, then serve again"
-        )
 
 
 def reload_listeners(site: Site) -> Site:

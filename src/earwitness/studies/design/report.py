@@ -74,13 +74,22 @@ def design_report(design: Design) -> Report:
 
 def _plan_table(study: Study) -> Table:
     """Return the table of all steps of a study, in order."""
+    limit = None if study.hearing is None else study.hearing.max_srt
+    gate = "" if limit is None else f"; people above {short_number(limit)} dB may not take part"
+    hearing = (
+        study.hearing and f"{count_text(study.hearing.triplets, 'triplet')} of digits in noise"
+    )
+    required = f"; required: {', '.join(study.device_required)} ({tries_text(study)})"
+    outputs = count_text(len({(one.item, one.system) for one in study.gold}), "output")
+    feedback = f", with feedback (expected answers for {outputs})" * study.feedback
+    practice = f"{count_text(study.training, 'trial')}{feedback}"
     rows = [
         ("consent", "required" * bool(study.consent)),
         ("form before listening", _form_text(study.before)),
         ("instructions", "shown" * bool(study.instructions)),
-        ("device checks", _device_text(study)),
-        ("hearing test", _hearing_text(study)),
-        ("practice", _practice_text(study) * bool(study.training)),
+        ("device checks", ", ".join(study.device) + required * bool(study.device_required)),
+        ("hearing test", f"{hearing}{gate}" if hearing else ""),
+        ("practice", practice * bool(study.training)),
         ("anchors", count_text(len(study.anchors), "sound") * bool(study.anchors)),
         *((f"block {n}", _block_text(block)) for n, block in enumerate(study.blocks, 1)),
         ("quality control", _quality_text(study)),
@@ -94,31 +103,6 @@ def _plan_table(study: Study) -> Table:
 
 def _form_text(questions: Sequence[Question]) -> str:
     return count_text(len(questions), "question") * bool(questions)
-
-
-def _device_text(study: Study) -> str:
-    steps = ", ".join(study.device)
-    if not study.device_required:
-        return steps
-    return f"{steps}; required: {', '.join(study.device_required)} ({tries_text(study)})"
-
-
-def _practice_text(study: Study) -> str:
-    gold = {(answer.item, answer.system) for answer in study.gold}
-    feedback = (
-        f", with feedback (expected answers for {count_text(len(gold), 'output')})"
-        if study.feedback
-        else ""
-    )
-    return f"{count_text(study.training, 'trial')}{feedback}"
-
-
-def _hearing_text(study: Study) -> str:
-    if study.hearing is None:
-        return ""
-    limit = study.hearing.max_srt
-    gate = "" if limit is None else f"; people above {short_number(limit)} dB may not take part"
-    return f"{count_text(study.hearing.triplets, 'triplet')} of digits in noise{gate}"
 
 
 def _quality_text(study: Study) -> str:

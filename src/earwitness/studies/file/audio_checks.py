@@ -492,15 +492,11 @@ def audio_section(audio: StudyAudio) -> Section:
     parts: list[Table | Lines] = [Table("audio files", AUDIO_COLUMNS, tuple(rows))]
     if audio.notes:
         parts.append(Lines("notes on the audio files", audio.notes, shown=len(audio.notes)))
-    return Section("Audio files", tuple(parts), _verdict(audio))
-
-
-def _verdict(audio: StudyAudio) -> str:
     left_out = sorted(audio.unlevelled & {sound.system for sound in audio.sounds})
     sentences = [] if audio.notes else ["No problems were found."]
     if left_out:
         sentences.append(f"Loudness is not compared for anchors: {join_names(left_out)}.")
-    return " ".join(sentences)
+    return Section("Audio files", tuple(parts), " ".join(sentences))
 
 
 def _table_row(system: str, sounds: SoundSequence) -> Names:

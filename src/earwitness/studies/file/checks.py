@@ -234,7 +234,12 @@ def contradictions(value: StudyMapping, clips: Sequence[Clip], *, practice: bool
     for number, block in enumerate(value["blocks"]):
         count = max(0, len(clips) - len(value["training_items"]))
         yield from _block_faults(value, block, f"blocks[{number}]", systems, count)
-    yield from _training_item_faults(value, clips)
+    items = value["training_items"]
+    yield from _repeat_faults(items, "training_items")
+    if names := [clip.name for clip in clips]:
+        yield from _unknown_faults(items, names, "training_items", "the material has no clip")
+    if items and not value["training"] and not value.get("rows"):
+        yield Fault("training_items", "the study has no practice trials", "set training")
     kinds = valid_kinds(value)
     yield from caption_faults(value, kinds, clips)
     yield from transcript_faults(value, kinds)
@@ -321,16 +326,6 @@ def _block_faults(
         yield from _kind_faults(value, kind, heard, path, systems)
         if clips:
             yield from _practice_faults(value, kind, block_systems[:heard], clips, path)
-
-
-def _training_item_faults(value: StudyMapping, clips: Sequence[Clip]) -> Faults:
-    """Yield faults of the clips that are used for practice only."""
-    items = value["training_items"]
-    yield from _repeat_faults(items, "training_items")
-    if names := [clip.name for clip in clips]:
-        yield from _unknown_faults(items, names, "training_items", "the material has no clip")
-    if value["training_items"] and not value["training"] and not value.get("rows"):
-        yield Fault("training_items", "the study has no practice trials", "set training")
 
 
 def _practice_faults(

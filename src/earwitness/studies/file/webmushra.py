@@ -102,7 +102,10 @@ def read_webmushra(
         reading.add_problem("pages", "required: a webMUSHRA configuration has a list of pages")
     else:
         _flatten(reading, value["pages"], "pages")
-    reading.without_reference = _lacks_references(reading)
+    mushra = [page for _, page in reading.pages if page["type"] == "mushra"]
+    reading.without_reference = bool(mushra) and not any(  # misspelt, or filtered as an anchor
+        get_close_matches(REFERENCE, map(str, page)) or _anchor_names(page) for page in mushra
+    )
     for path, page in reading.pages:
         _check_page(reading, path, page)
     studies = [] if reading.problems else list(_build_studies(reading, listeners))
@@ -164,14 +167,6 @@ def _check_page(reading: _Reading, path: str, page: PageConfig) -> None:
             reading.add_problem(
                 f"{path}.{key}", message, "set --root to the folder that paths are relative to"
             )
-
-
-def _lacks_references(reading: _Reading) -> bool:
-    """Return whether no page of type mushra has a reference, misspelt or filtered as an anchor."""
-    pages = [page for _, page in reading.pages if page["type"] == "mushra"]
-    return bool(pages) and not any(
-        get_close_matches(REFERENCE, map(str, page)) or _anchor_names(page) for page in pages
-    )
 
 
 def _needs_reference(reading: _Reading, page: PageConfig) -> bool:
@@ -237,9 +232,14 @@ def _build_study(
         **({REFERENCE: REFERENCE} if _needs_reference(reading, first) else {}),
         **({"wordings": wordings} if wordings else {}),
     }
-    return ImportedStudy(
-        block["kind"], study, [_clip_row(reading, page) for page in pages], anchors
-    )
+    clips = list[Row]()
+    for page in pages:
+        paths = dict(page["stimuli"])
+        if _needs_reference(reading, page):
+            paths[REFERENCE] = page[REFERENCE]
+        files = {f"file.{name}": str(reading.root / path) for name, path in paths.items()}
+        clips.append({"name": str(page["id"]), **files})
+    return ImportedStudy(block["kind"], study, clips, anchors)
 
 
 def _build_block(
@@ -278,14 +278,6 @@ def _likert_labels(reading: _Reading, page: PageConfig) -> list[str]:
         reading.add_problem("pages", message, "only scales with five categories can be imported")
         return []
     return [labels[value] for value in LIKERT_VALUES]
-
-
-def _clip_row(reading: _Reading, page: PageConfig) -> Row:
-    root = reading.root
-    files = {f"file.{name}": str(root / path) for name, path in page["stimuli"].items()}
-    if _needs_reference(reading, page):
-        files[f"file.{REFERENCE}"] = str(root / page[REFERENCE])
-    return {"name": str(page["id"]), **files}
 
 
 def _page_text(page: PageConfig) -> str:

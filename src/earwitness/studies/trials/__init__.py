@@ -34,11 +34,8 @@ BUILT_IN_KINDS: tuple[type[TrialKind], ...] = (
 def _check_kind(name: str, loaded: Any) -> str:
     if not (isinstance(loaded, type) and issubclass(loaded, TrialKind)):
         return "is not a subclass of earwitness.studies.trials.base.TrialKind"
-    return (
-        ""
-        if loaded.name == name
-        else f'has the name "{loaded.name}", which differs from its entry point'
-    )
+    wrong = f'has the name "{loaded.name}", which differs from its entry point'
+    return wrong * (loaded.name != name)
 
 
 KINDS: PluginTable[type[TrialKind]] = PluginTable(

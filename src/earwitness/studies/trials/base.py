@@ -252,13 +252,18 @@ class TrialKind(ABC):
             order = listener_order(items, treatments, sessions, rng, pool)
         asked = asked or (self.scale_orders[0],) * sessions
         ways = {treatment: self._deal_ways(treatment, items, pool) for treatment in treatments}
-        return [
-            [
-                self._trial(item, treatment, ways[treatment][item], scales, block, pool)
-                for item, treatment in session
-            ]
-            for session, scales in zip(order, asked, strict=True)
-        ]
+        made = list[list[Trial]]()
+        for session, scales in zip(order, asked, strict=True):
+            made.append([])
+            for item, treatment in session:
+                systems, target = way = ways[treatment][item]
+                if (
+                    key := (item, way, scales)
+                ) not in pool.trials:  # else an identical one is reused
+                    against = self.against(treatment)
+                    pool.trials[key] = Trial(item, systems, scales, block, target, against)
+                made[-1].append(pool.trials[key])
+        return made
 
     def _deal_ways(
         self, treatment: Treatment, items: Sequence[str], pool: PanelHistory
@@ -277,23 +282,6 @@ class TrialKind(ABC):
                 rounds[place] = self.ways(treatment, pool.rng(treatment, place, turn // len(first)))
             way_of[item] = rounds[place][(rank + turn) % len(first)]
         return way_of
-
-    def _trial(
-        self,
-        item: str,
-        treatment: Treatment,
-        way: Way,
-        scales: Names,
-        block: int,
-        pool: PanelHistory,
-    ) -> Trial:
-        """Return a trial, reusing an identical one."""
-        key = item, way, scales
-        trial = pool.trials.get(key)
-        if trial is None:
-            trial = Trial(item, way[0], scales, block, way[1], self.against(treatment))
-            pool.trials[key] = trial
-        return trial
 
     def trial_as_heard(
         self, item: str, shown: Names, systems: Sequence[str], reference: str
