@@ -14,8 +14,8 @@ from sqlalchemy.exc import DBAPIError
 from earwitness import store as store_package
 from earwitness.errors import MissingExtra, StoreError, UsageError
 from earwitness.store import database as database_module
-from earwitness.store.layout import LAYOUT
 from earwitness.store.store import Store
+from earwitness.store.tables import LAYOUT
 from helpers.store_answers import DIGEST, ask
 
 

@@ -7,9 +7,9 @@ import subprocess
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
-from earwitness.store.layout import LAYOUT
 from earwitness.store.records import AnswerOutcome, Listener
 from earwitness.store.store import Store
+from earwitness.store.tables import LAYOUT
 from helpers.samples import many
 from helpers.store_answers import DIGEST, answer, ask
 from helpers.store_writer import go, start

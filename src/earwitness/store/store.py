@@ -18,9 +18,9 @@ from earwitness.store import answers as stored_answers
 from earwitness.store import drafts, listeners, versions
 from earwitness.store import status as progress
 from earwitness.store.database import Database, Scrubber, connect, prepare_for_serving
-from earwitness.store.layout import ensure_tables
 from earwitness.store.listeners import ListenerKey, OpenPlaceQuota
 from earwitness.store.records import PageEvent, SubmittedAnswer, Visit, server_time
+from earwitness.store.tables import ensure_tables
 from earwitness.store.visits import VisitReader
 from earwitness.store.writer import StoreWriter
 

@@ -1,4 +1,4 @@
-"""Database tables, and checks of texts before they are stored."""
+"""Database tables and their layout, and checks of texts before they are stored."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     Column,
+    Connection,
     ForeignKey,
     Index,
     Integer,
@@ -16,10 +17,14 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    insert,
+    inspect,
+    select,
 )
 from sqlalchemy.sql.schema import SchemaItem
 
 from earwitness.errors import BadAnswer, UsageError, printable, whole_characters
+from earwitness.store.records import server_time
 
 # --- Table definitions ---------------------------------------------------------------------------
 # An answer that corrects none supersedes ``""``: so one constraint, that listener, page and
@@ -182,3 +187,37 @@ def _describe_misfit(text: str) -> str:
     return (
         "" if text == whole_characters(text) else "contains an invalid character (a lone surrogate)"
     )
+
+
+# --- Layout of a database -------------------------------------------------------------------------
+
+
+LAYOUT = 1  # number of the present layout; raised by every change of the tables
+
+
+def ensure_tables(connection: Connection, version: str) -> None:
+    """Create all tables in an empty database.
+
+    Raises UsageError for a database of another version or another program.
+    """
+    names = set(inspect(connection).get_table_names())
+    if layout.name in names:
+        number, creator = connection.execute(select(layout.c.number, layout.c.version)).first() or (
+            0,
+            "",
+        )
+        if number != LAYOUT:
+            raise UsageError(
+                f"the database was created by another version (earwitness {creator or 'unknown'}, "
+                f"layout {number}; this version supports layout {LAYOUT}) — use that version, or "
+                "another database"
+            )
+        return
+    if foreign := sorted(names & set(TABLES.tables)):
+        raise UsageError(
+            f"the database has tables of another program or version ({', '.join(foreign)}) — use "
+            "another database"
+        )
+    TABLES.create_all(connection)
+    row = {"number": LAYOUT, "version": version, "created": server_time()}
+    connection.execute(insert(layout).values(row))

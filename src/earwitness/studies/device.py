@@ -66,10 +66,11 @@ def score_choices(
     wrong, scored = dict[str, str](), dict(values)
     for step, targets in trials.items():
         choices = values.get(step)
-        is_valid = isinstance(choices, list) and all(
-            type(one) is int and 0 <= one < CHOICES_PER_ROUND for one in choices
-        )
-        if is_valid and len(choices) == len(targets):
+        if (
+            isinstance(choices, list)
+            and len(choices) == len(targets)
+            and all(type(one) is int and 0 <= one < CHOICES_PER_ROUND for one in choices)
+        ):
             hits = sum(one == target for one, target in zip(choices, targets, strict=True))
             scored[step] = hits == len(targets) if step == "sides" else [hits, len(targets)]
         elif step in required:

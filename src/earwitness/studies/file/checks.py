@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -85,7 +85,7 @@ def transcript_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Faults
     pattern = value.get("transcripts", "")
     if not texts:
         if pattern:
-            remedy = _block_remedy(lambda kind: kind.transcribed)
+            remedy = _block_remedy("transcribed")
             yield Fault("transcripts", "no block is about transcripts", remedy)
     elif not pattern:
         remedy = "name a table with item and transcript, or a pattern such as texts/{item}.txt"
@@ -94,18 +94,16 @@ def transcript_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Faults
         yield Fault("transcripts", "allows no braces other than {item}")
     judged = any(kind.summarized for kind in texts)
     if "summaries" in value and not judged:
-        yield Fault(
-            "summaries", "no block rates summaries", _block_remedy(lambda kind: kind.summarized)
-        )
+        yield Fault("summaries", "no block rates summaries", _block_remedy("summarized"))
     if judged and "summaries" not in value:
         yield Fault("summaries", "missing", "name a file of outputs: item, system and output")
     if texts:
         yield from _transcript_only_faults(value, kinds, texts)
 
 
-def _block_remedy(suits: Callable[[type[TrialKind]], bool]) -> str:
-    """Return the advice to add a block of a kind that suits."""
-    names = [f"kind: {name}" for name, kind in KINDS.items() if suits(kind)]
+def _block_remedy(attribute: str) -> str:
+    """Return the advice to add a block of a kind with this attribute."""
+    names = [f"kind: {name}" for name, kind in KINDS.items() if getattr(kind, attribute)]
     return f"add a block with {' or '.join(names)}"
 
 
@@ -149,7 +147,7 @@ def caption_faults(
     about = is_captioned(value)
     for key in ("captions", "rubric"):
         if key in value and not about:
-            remedy = _block_remedy(lambda kind: kind.captioned)
+            remedy = _block_remedy("captioned")
             yield Fault(key, "no block judges captions", remedy)
     if about:
         if not all(kind.captioned for kind in kinds):

@@ -19,6 +19,7 @@ from earwitness.studies.trials.base import (
     LETTERS,
     Load,
     RatingFactory,
+    StudyTemplate,
     SwitchedKind,
     Treatment,
     TrialQuestion,
@@ -27,7 +28,6 @@ from earwitness.studies.trials.base import (
     Way,
     check_flag,
 )
-from earwitness.studies.trials.template import StudyTemplate
 from earwitness.studies.wording import Wording
 
 # --- Hidden reference and anchors (MUSHRA) -------------------------------------------------------

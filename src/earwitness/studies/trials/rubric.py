@@ -19,6 +19,7 @@ from earwitness.studies.trials.base import (
     Load,
     RatingFactory,
     Sound,
+    StudyTemplate,
     TrialKind,
     TrialQuestion,
     Values,
@@ -26,7 +27,6 @@ from earwitness.studies.trials.base import (
     caption_questions,
     caption_views,
 )
-from earwitness.studies.trials.template import StudyTemplate
 from earwitness.studies.wording import Wording
 
 # --- Rubrics as page views -----------------------------------------------------------------------

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from earwitness.ratings.scales import SCALES
 from earwitness.studies.study import Trial
-from earwitness.studies.trials.base import Load, TrialKind, TrialQuestion
-from earwitness.studies.trials.template import StudyTemplate
+from earwitness.studies.trials.base import Load, StudyTemplate, TrialKind, TrialQuestion
 
 # --- Single-stimulus trials ----------------------------------------------------------------------
 

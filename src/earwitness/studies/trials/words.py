@@ -22,6 +22,7 @@ from earwitness.studies.trials.base import (
     Caption,
     Load,
     RatingFactory,
+    StudyTemplate,
     TrialKind,
     TrialQuestion,
     Values,
@@ -31,7 +32,6 @@ from earwitness.studies.trials.base import (
     check_flag,
     is_number,
 )
-from earwitness.studies.trials.template import StudyTemplate
 from earwitness.studies.wording import Wording
 
 # --- Trials about a transcript -------------------------------------------------------------------
