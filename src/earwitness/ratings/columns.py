@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -85,13 +86,6 @@ def read_number(
         message = f"must be between −{MAX_NUMBER:g} and {MAX_NUMBER:g}, got {show_cell(cell)}"
         return Fault("", message, "use logarithms, or " * words.undefined + remedy)
     return Fault("", f"must be finite, got {show_cell(cell)}", remedy)
-
-
-def _is_finite(cell: Cell, comma: bool) -> bool:
-    try:
-        return abs(float(_number_text(cell, comma))) < inf
-    except ValueError:
-        return False
 
 
 def _notation_remedy(cell: Cell, comma: bool) -> str:
@@ -537,11 +531,11 @@ def _holds_numbers(table: InputTable, name: str, options: ColumnOptions) -> bool
     if cells and read_plain_numbers(cells) is not None:
         return True
     read = options.number_reader(table)
-    right = {
-        cell
-        for cell in set(cells)
-        if isinstance(read(cell), float) or _is_finite(cell, table.comma)
-    }
+    right = set[Cell]()
+    for cell in set(cells):
+        with suppress(ValueError):
+            if isinstance(read(cell), float) or abs(float(_number_text(cell, table.comma))) < inf:
+                right.add(cell)
     return bool(right) and 2 * sum(cell in right for cell in cells) >= len(cells)
 
 

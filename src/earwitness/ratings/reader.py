@@ -392,7 +392,12 @@ def read_groupings(
         of_items, torn = _group_values(table, items, cells)
         of_people, also = _group_values(table, people, cells)
         if torn and also:
-            _tell_clash(table, name, torn, also)
+            line, owner, before, current = torn
+            message, remedy = f"item {owner} is {show(current)} here and {show(before)} above", ""
+            if also[1] != "":  # means have no listener
+                message += f", and listener {also[1]} is both {show(also[2])} and {show(also[3])}"
+                remedy = ", or each listener,"
+            table.tell(line, name, message, f"assign each item{remedy} to one group")
         elif torn:
             by_field[name] = Grouping("listener", of_people)
         else:
@@ -409,16 +414,6 @@ def _group_values(
         if isinstance(cell, str) and cell and group_of.setdefault(owner, cell) != cell:
             return group_of, (line, owner, group_of[owner], cell)
     return group_of, None
-
-
-def _tell_clash(table: InputTable, name: str, item: Clash, listener: Clash) -> None:
-    line, owner, before, current = item
-    message = f"item {owner} is {show(current)} here and {show(before)} above"
-    if listener[1] == "":  # means have no listener
-        table.tell(line, name, message, "assign each item to one group")
-        return
-    message += f", and listener {listener[1]} is both {show(listener[2])} and {show(listener[3])}"
-    table.tell(line, name, message, "assign each item, or each listener, to one group")
 
 
 def caption_texts(

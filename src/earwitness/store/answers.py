@@ -133,14 +133,19 @@ def add_answer(
     page_rows = [old for old in related.values() if old.page == answer.page]
     setting_aside = [old.id for old in page_rows if old.aside]  # rows that set an answer aside
     if id in related:
-        _check_same_answer(related[id], row, {supersedes} if supersedes else {"", *setting_aside})
+        stored, allowed = related[id], {supersedes} if supersedes else {"", *setting_aside}
+        is_other = any(getattr(stored, name) != row[name] for name in ("page", "values"))
+        if is_other or stored.aside or stored.supersedes not in allowed:
+            raise UsageError(f"id {id!r} is already used by another answer — use a new id")
         return _repeated_outcome(page_rows, id)
     taken = {old.supersedes for old in page_rows}
     if not supersedes:
         supersedes = next((old_id for old_id in setting_aside if old_id not in taken), "")
     if supersedes in taken:
         return AnswerOutcome.TAKEN
-    if after and not _has_counted_answer(related.values(), after):
+    before = [old for old in related.values() if old.page == after]
+    superseded = {old.supersedes for old in before}
+    if after and all(old.aside or old.id in superseded for old in before):  # none counts
         return AnswerOutcome.EARLY
     if supersedes and supersedes not in {old.id for old in page_rows}:
         raise UsageError(f"page {answer.page} has no answer {supersedes!r} to correct")
@@ -188,13 +193,6 @@ def _repeated_outcome(page_rows: Iterable[Any], id: str) -> AnswerOutcome:
     return AnswerOutcome.ASIDE if corrections[-1].aside else AnswerOutcome.TAKEN
 
 
-def _has_counted_answer(rows: Iterable[Any], page: str) -> bool:
-    """Return whether any row of a page counts."""
-    page_rows = [row for row in rows if row.page == page]
-    superseded = {row.supersedes for row in page_rows}
-    return any(row.id not in superseded and not row.aside for row in page_rows)
-
-
 def _make_answer_row(answer: Answer, meta: Meta) -> dict[str, Any]:
     return {
         "page": check_name("page", answer.page),
@@ -205,13 +203,6 @@ def _make_answer_row(answer: Answer, meta: Meta) -> dict[str, Any]:
         "meta": None if meta is None else values_to_json("meta", meta),
         "aside": 0,
     }
-
-
-def _check_same_answer(stored: Any, row: dict[str, Any], supersedes: set[str]) -> None:
-    """Raise UsageError if an id is reused for another answer, so that neither is lost."""
-    is_other = any(getattr(stored, name) != row[name] for name in ("page", "values"))
-    if is_other or stored.aside or stored.supersedes not in supersedes:
-        raise UsageError(f"id {row['id']!r} is already used by another answer — use a new id")
 
 
 def set_aside(

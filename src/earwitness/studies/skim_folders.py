@@ -129,7 +129,13 @@ def _read_folder(folder: Path) -> SkimFolder:
         raise UsageError(f"{folder}: has no file named full-length, or no skims")
     item, others = folder.resolve().name, _other_sounds(folder, full)
     if len(others) == 1:
-        return SkimFolder(folder, item, (full,), tuple(_split_file(others[0])))
+        whole = read_sound(others[0])
+        spans = split_at_silences(whole.samples, whole.rate)
+        if len(spans) < MIN_SYSTEMS:
+            message = f"no silence of {MIN_SILENCE_SECONDS:g} s separates skims"
+            raise UsageError(f"{others[0]}: {message} — write one file per skim")
+        parts = (SkimFile(others[0], str(n), span) for n, span in enumerate(spans, 1))
+        return SkimFolder(folder, item, (full,), tuple(parts))
     keys = [_strip_prefix(file.stem, (_stem(full), item)) for file in others]
     skims = [
         SkimFile(file, key, system=_system_of_json(file))
@@ -169,16 +175,6 @@ def name_system(method: str, z: float | None) -> str:
     ('pareto-z0.5', 'random')
     """
     return method if z is None else f"{method}-z{z:g}"
-
-
-def _split_file(path: Path) -> Iterator[SkimFile]:
-    whole = read_sound(path)
-    spans = split_at_silences(whole.samples, whole.rate)
-    if len(spans) < MIN_SYSTEMS:
-        message = f"no silence of {MIN_SILENCE_SECONDS:g} s separates skims"
-        raise UsageError(f"{path}: {message} — write one file per skim")
-    for number, span in enumerate(spans, 1):
-        yield SkimFile(path, str(number), span)
 
 
 def _read_skim_run(folder: Path) -> Iterator[SkimFolder]:

@@ -23,7 +23,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from earwitness.errors import UsageError
 from earwitness.store.listeners import count_repeat
-from earwitness.store.records import Listener, ParticipationState
+from earwitness.store.records import ParticipationState
 from earwitness.store.tables import check_name
 from earwitness.web.pages import invitation_page, notice_page
 from earwitness.web.security import (
@@ -151,7 +151,11 @@ async def join(request: Request) -> Response:
         own = await run_in_threadpool(site.store.find_claim, site.digest, request=cookie)
     # otherwise, the id may be that of somebody else
     is_known = own is not None and cookie_id == outside
-    if outside and not is_known and (claimant := await _find_claimant(site, outside)):
+    claimant = None
+    if outside and not is_known:
+        claimant = await run_in_threadpool(site.store.find_claim, site.digest, outside=outside)
+    if claimant is not None:
+        await asyncio.wrap_future(site.store.write(count_repeat, site.digest, outside))
         is_gone = claimant.state == ParticipationState.WITHDRAWN
         return HTMLResponse(notice_page(site, "id_withdrawn" if is_gone else "started"), 403)
     if own is not None:
@@ -173,14 +177,6 @@ async def join(request: Request) -> Response:
     response = RedirectResponse(f"{site.settings.root}/l/{ticket}{query}", 303)
     set_place_cookie(response, request, ticket, outside, None)
     return response
-
-
-async def _find_claimant(site: Site, outside: str) -> Listener | None:
-    """Return who has claimed this external id, if anyone, and count the attempt."""
-    claimant = await run_in_threadpool(site.store.find_claim, site.digest, outside=outside)
-    if claimant is not None:
-        await asyncio.wrap_future(site.store.write(count_repeat, site.digest, outside))
-    return claimant
 
 
 def find_wait(request: Request) -> int:

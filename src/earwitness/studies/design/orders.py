@@ -84,10 +84,13 @@ Order = list[list[int]]
 def even_order(quotas: Ints, before: Ints, rng: Generator) -> Order:
     """Return treatments by session; ``before`` has the counts of the panel so far."""
     number = quotas.shape[1]
-    panel = before[:-1, :-1].tolist()
-    alone = np.zeros_like(before[:-1, :-1]).tolist()
+    panel = before[:-1, :-1]
+    starts = panel / (2 + int(panel.max())), np.zeros(panel.shape)  # break ties, or not
     number_of = max(1, min(MAX_ORDER_TRIES, MAX_PLACES_IN_ALL_TRIES // max(int(quotas.sum()), 1)))
-    tries = [_draw_order(quotas, alone if n % 2 else panel, rng) for n in range(number_of)]
+    tries = list[Order]()
+    for n in range(number_of):
+        followed = starts[n % 2].tolist()
+        tries.append([_draw_session(quota.tolist(), followed, rng) for quota in quotas])
     uneven = [unevenness(order, number) for order in tries]
     best = [order for order, value in zip(tries, uneven, strict=True) if value == min(uneven)]
     return rename_treatments(best, before, rng)[1]
@@ -178,13 +181,6 @@ def _draw_namings(number: int, rng: Generator) -> Ints:
 @cache
 def _all_namings(number: int) -> Ints:
     return np.array(list(permutations(range(number))), np.int64)
-
-
-def _draw_order(quotas: Ints, panel: list[list[int]], rng: Generator) -> Order:
-    """Draw an order; ties are broken by the successions in the panel."""
-    much = 1 + max(map(max, panel)) + 1
-    followed = [[count / much for count in row] for row in panel]
-    return [_draw_session(quota.tolist(), followed, rng) for quota in quotas]
 
 
 def _draw_session(left: list[int], followed: list[list[float]], rng: Generator) -> list[int]:

@@ -78,7 +78,9 @@ def similarity_claims(design: Design, number: int) -> Iterator[Claim]:
     places = {clip.name: place for place, clip in enumerate(study.material)}
     groups = [np.array([places[name] for name in group]) for group in design.subsets[number]]
     rng = np.random.default_rng([study.seed, SUBSETS_STREAM, number])
-    others = [_draw_subsets(groups, len(places), rng) for _ in range(SHUFFLE_COUNT)]
+    sizes = [len(group) for group in groups]
+    orders = (np.resize(rng.permutation(len(places)), sum(sizes)) for _ in range(SHUFFLE_COUNT))
+    others = [np.split(order, np.cumsum(sizes)[:-1]) for order in orders]
     if study.categories:
         off, chance = _compare(similarity.off_share, groups, others)
         kept = CLAIM_IMPOSSIBLE if off >= 1 and similarity.is_forced(groups) else verdict(off < 1)
@@ -94,13 +96,6 @@ def similarity_claims(design: Design, number: int) -> Iterator[Claim]:
         if apart > chance + ROUNDING_TOLERANCE and similarity.is_settled(groups, rng):
             kept = CLAIM_IMPOSSIBLE
         yield Claim(what, f"{apart:.3f}", f"{chance:.3f}", kept)
-
-
-def _draw_subsets(groups: Groups, clips: int, rng: Generator) -> Groups:
-    """Draw random subsets of the same sizes."""
-    sizes = [len(group) for group in groups]
-    order = np.resize(rng.permutation(clips), sum(sizes))
-    return np.split(order, np.cumsum(sizes)[:-1])
 
 
 def _compare(

@@ -236,7 +236,11 @@ def _read_material(
     heard: bool,
     draft: bool,
 ) -> _NamedMaterial:
-    sounds = _locate_sounds(folder, value, without)
+    sounds = None
+    if "files" in value:
+        wanted = [name for name in _sound_folders(value) if name not in without]
+        shared = is_captioned(value) or is_transcribed(value)
+        sounds = Sounds(folder, value["files"], wanted[:1] if shared else wanted)
     texts = _read_transcripts(folder, value, draft=draft) if looked else None
     free = draft and not {"files", "rows"} & set(value)  # clips are named nowhere else
     is_draft = looked and free and is_missing(folder, value.get("material"))
@@ -322,16 +326,6 @@ def _add_texts(
         summaries = read_summaries(folder / table, texts, names, systems)
     named.clips = summaries.of(named.clips, systems)
     named.problems += summaries.problems
-
-
-def _locate_sounds(folder: Path, value: StudyDict, without: Sequence[str]) -> Sounds | None:
-    """Return where audio files are, if the study file tells."""
-    if "files" not in value:
-        return None
-    wanted = [name for name in _sound_folders(value) if name not in without]
-    if is_captioned(value) or is_transcribed(value):
-        wanted = wanted[:1]
-    return Sounds(folder, value["files"], wanted)
 
 
 def _sound_folders(value: StudyDict) -> list[str]:

@@ -322,7 +322,7 @@ def _form_questions(reading: _Reading) -> Iterator[dict[str, Any]]:
             if (
                 kind is None
                 or not is_name(question.get("name"))
-                or not _has_options(question, kind)
+                or (kind == "choice" and not _has_options(question))
             ):
                 reading.notes.append(
                     f"a question is not supported and was not imported: {show(question)}"
@@ -342,13 +342,12 @@ def _form_questions(reading: _Reading) -> Iterator[dict[str, Any]]:
             reading.notes.append(f"a page of type {page['type']} was not imported")
 
 
-def _has_options(question: dict[str, Any], kind: str) -> bool:
+def _has_options(question: dict[str, Any]) -> bool:
     """Return whether a choice has at least two valid, distinct options."""
-    response = question.get("response")
-    right = isinstance(response, list) and all(isinstance(option, dict) for option in response)
-    return kind != "choice" or (
-        right and len(set(_option_labels(question))) == len(response or ()) > 1
-    )
+    options = question.get("response")
+    if not isinstance(options, list) or not all(isinstance(one, dict) for one in options):
+        return False
+    return len(set(_option_labels(question))) == len(options) > 1
 
 
 def _option_labels(question: dict[str, Any]) -> list[str]:
