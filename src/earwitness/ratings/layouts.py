@@ -512,7 +512,12 @@ def _read_matrix(table: InputTable, options: ColumnOptions, listeners: Sequence[
     if len(listeners) < MIN_LISTENER_COLUMNS:
         message = "a matrix needs at least two columns of numbers, one per listener"
         refuse_header(table, "", message)
-    columns = [(_known_listener(name, options), _votes(table, name)) for name in listeners]
+    known = options.known_names.names("listener")
+    numbers = {name: re.sub(r"^.*?0*(?=\d+$)", "", name) for name in {*listeners} - known}
+    columns = [  # a column such as subject_7 may be that of listener 7 of a study
+        (numbers[name] if numbers.get(name) in known else name, _votes(table, name))
+        for name in listeners
+    ]
     rows = [
         (number, (listener, votes[number]))
         for number in range(len(table.lines))
@@ -525,13 +530,6 @@ def _read_matrix(table: InputTable, options: ColumnOptions, listeners: Sequence[
     long.names = ["" if name in listeners else name for name in long.names]
     scale = _scale_in_name(table.wrong.source, options) or MATRIX_SCALE
     return _name_scale(long, options, scale)
-
-
-def _known_listener(name: str, options: ColumnOptions) -> str:
-    """Return the listener of a study that a column such as subject_7 belongs to, or its name."""
-    number = re.sub(r"^.*?0*(?=\d+$)", "", name)
-    known = options.known_names.names("listener")
-    return number if name not in known and number in known else name
 
 
 def _scale_in_name(source: str, options: ColumnOptions) -> str:

@@ -35,11 +35,16 @@ def study_procedure(study: Study, imported: Sequence[bool] = (), listeners: int 
     if imported and sum(imported) == listeners:  # without practice
         study = replace(study, training=0, anchors=(), before=())
     blocks = [(block, block_kind(block)) for block in study.blocks]
+    orders = "The order of trials was that of the playlist."
+    if not study.plans:
+        first = ["All listeners took the blocks in the same order."] * (len(blocks) > 1)
+        each = dict.fromkeys(_order_sentence(study, block) for block in study.blocks)
+        orders = " ".join([*first, *each])
     protocols = dict.fromkeys(kind.describe_protocol() for _, kind in blocks)
     return Procedure(
         f"The protocol was {', followed by '.join(protocols)}.",
         " ".join(_design_sentences(study)),
-        " ".join(_order_sentences(study)),
+        orders,
         " ".join(_playback_sentences(study, imported, listeners)),
     )
 
@@ -111,15 +116,6 @@ def _panel_sentences(study: Study) -> Iterator[str]:
     elif any(block.clips < count for block in study.blocks):
         how = f"chosen to match all clips in {join_names(names)}" if names else "drawn at random"
         yield f"All listeners heard the same subset of {clips}, {how}."
-
-
-def _order_sentences(study: Study) -> Iterator[str]:
-    if study.plans:
-        yield "The order of trials was that of the playlist."
-        return
-    if len(study.blocks) > 1:
-        yield "All listeners took the blocks in the same order."
-    yield from dict.fromkeys(_order_sentence(study, block) for block in study.blocks)
 
 
 def _order_sentence(study: Study, block: StudyBlock) -> str:

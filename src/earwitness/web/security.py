@@ -196,17 +196,17 @@ class GuardedApp:
             if match is None:
                 continue
             if scope["method"] in (route.methods or ()):
-                scope["path_params"] = _convert_params(route, match.groupdict())
+                convertors = route.param_convertors
+                try:
+                    scope["path_params"] = {
+                        name: convertors[name].convert(text)
+                        for name, text in match.groupdict().items()
+                    }
+                except ValueError:  # a number with thousands of digits
+                    raise HTTPException(404) from None
                 return route.endpoint
             is_found = True
         raise HTTPException(405 if is_found else 404)
-
-
-def _convert_params(route: Route, texts: Mapping[str, str]) -> dict[str, Any]:
-    try:
-        return {name: route.param_convertors[name].convert(text) for name, text in texts.items()}
-    except ValueError:  # a number with thousands of digits
-        raise HTTPException(404) from None
 
 
 # --- Hosts and addresses -------------------------------------------------------------------------

@@ -157,6 +157,9 @@ def state_json(
     if code is not None and study.quality.results:
         answers = state.site.store.answers(study.digest, listener.number)
         results = own_results(study, answers, state.site.words)
+    following = None  # the page whose sounds are loaded ahead; none before the first answer
+    if state.visit.pages and not (state.is_shut_out or state.is_visitor):
+        following = page_sequence.next_trial(state.place)
     view: dict[str, Any] | None = None
     pause: dict[str, Any] | None = None
     if not state.is_shut_out:
@@ -170,7 +173,7 @@ def state_json(
         "progress": [state.place, len(page_sequence.outline.names) - 1],
         "minutes": 0.0 if shut else round(page_sequence.minutes[state.place], 1),
         "rest": pause,
-        "ahead": [] if state.is_shut_out or state.is_visitor else _next_sound_addresses(state),
+        "ahead": [] if following is None else _sound_addresses(state, following),
         "level": None if level_is_known else _device_level(state),
         "rate": state.site.served_sounds.rate,
         "answered": len(state.visit.pages),
@@ -293,11 +296,3 @@ def _view_with_answers(state: ListenerState, page: Page) -> View:
 def _sound_addresses(state: ListenerState, page: Page) -> list[str]:
     start = f"{_own_address(state)}/sound/{page.name}"
     return [f"{start}/{number}" for number in range(len(state.page_sequence.files(page.name)))]
-
-
-def _next_sound_addresses(state: ListenerState) -> list[str]:
-    """Return the sounds to load ahead; none before the first answer, when nothing is recorded."""
-    if not state.visit.pages:
-        return []
-    following = state.page_sequence.next_trial(state.place)
-    return [] if following is None else _sound_addresses(state, following)

@@ -114,7 +114,12 @@ class _Panel:
 
         sessions = [*insert_trials(study.quality, sessions, listener, study.seed, repeat)]
         training = self._training(listener, turn, first)
-        anchors = _order_anchors(study, listener, first)
+        anchors: Session = ()
+        if study.anchors:  # in an order of the listener's own, balanced over listeners
+            codes = AnchorSet.of([clip.name for clip in study.anchors])
+            order = order_anchors(codes, listener, (study.seed, ANCHORS_STREAM))
+            names, system = (study.anchors[i].name for i in order), (study.anchor_system,)
+            anchors = tuple(Trial(name, system, first) for name in names)
         return ListenerPlan(listener, self.place + 1, tuple(sessions), training, anchors)
 
     def _sessions(self, number: int, listener: int, turn: int) -> Iterator[Session]:
@@ -165,15 +170,6 @@ def scale_orders(study: Study, number: int, listener: int) -> list[Names]:
     start = sum(first_scale_order(turn, systems, block.heard) for turn in turns)
     half = ceil(block.sessions / 2)
     return [orders[(start + (n >= half)) % len(orders)] for n in range(block.sessions)]
-
-
-def _order_anchors(study: Study, listener: int, scales: Names) -> Session:
-    """Return all anchors in an order of the listener's own, balanced over listeners."""
-    if not study.anchors:
-        return ()
-    anchors = AnchorSet.of([clip.name for clip in study.anchors])
-    order = order_anchors(anchors, listener, (study.seed, ANCHORS_STREAM))
-    return tuple(Trial(study.anchors[i].name, (study.anchor_system,), scales) for i in order)
 
 
 # --- Minutes per listener ------------------------------------------------------------------------

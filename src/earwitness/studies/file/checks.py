@@ -454,7 +454,12 @@ def _analysis_faults(
     if len(kinds) == len(names):  # otherwise scales are unknown
         scales = {name for kind in kinds for name in kind.results()}
         yield from _scale_faults(value["analysis"], scales)
-        yield from _control_faults(value["screening"], kinds)
+        pages = [kind for kind in kinds if "bs1534" in kind.screening_rules()]
+        lacks_control = not any(kind.hidden_reference or kind.anchor_systems for kind in pages)
+        for index, rule in enumerate(value["screening"]):
+            if rule["rule"] == "bs1534" and pages and lacks_control:
+                message = "bs1534 needs a hidden reference or an anchor"
+                yield Fault(f"screening[{index}].rule", message, "remove the rule, or add one")
     reference = value.get("reference", "")  # rated in addition, as anchors are
     system_names = [*systems, *(name for kind in kinds for name in kind.extra(reference))]
     for index, pair in enumerate(value["analysis"]["contrasts"]):
@@ -506,17 +511,6 @@ def _scale_faults(analysis: StudyMapping, scales: set[str]) -> Faults:
             yield Fault(
                 f"analysis.anchors.{name}", f'unknown scale "{name}"', nearest(name, scales)
             )
-
-
-def _control_faults(rules: Sequence[StudyMapping], kinds: Sequence[TrialKind]) -> Faults:
-    """Yield a fault if bs1534 has neither a hidden reference nor an anchor to judge."""
-    pages = [kind for kind in kinds if "bs1534" in kind.screening_rules()]
-    if not pages or any(kind.hidden_reference or kind.anchor_systems for kind in pages):
-        return
-    for index, rule in enumerate(rules):
-        if rule["rule"] == "bs1534":
-            message = "bs1534 needs a hidden reference or an anchor"
-            yield Fault(f"screening[{index}].rule", message, "remove the rule, or add one")
 
 
 def _rule_faults(rule: StudyMapping, path: str, kinds: Sequence[str]) -> Faults:

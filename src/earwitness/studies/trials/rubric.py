@@ -9,7 +9,7 @@ from typing import Any
 
 from earwitness.core import Rating
 from earwitness.errors import UsageError
-from earwitness.ratings.rubric import TOTAL, Dimension, Rubric, WorkedExample, read_rubric
+from earwitness.ratings.rubric import TOTAL, Dimension, Rubric, read_rubric
 from earwitness.ratings.rubric_totals import BLANK_POLICIES, Blank, total
 from earwitness.ratings.scales import Scale
 from earwitness.studies.study import Trial
@@ -53,7 +53,17 @@ def examples_view(rubric: Rubric, words: Wording, address: Sound) -> View:
     """Return the page of worked examples; sounds are in the order of the examples."""
     sounds, examples = list[View](), list[View]()
     for number, example in enumerate(rubric.examples):
-        view = _example(example, rubric, words)
+        values = [
+            {"title": dimension.shown, "shown": words.number(example.values[dimension.name])}
+            for dimension in rubric.dimensions
+        ]
+        view: View = {
+            "heard": example.heard,
+            "caption": example.caption,
+            "values": values,
+            "total": words.number(total(rubric, example.values)),
+            "comment": example.comment,
+        }
         if example.sound:
             view["sound"] = len(sounds)
             sounds.append({"address": address("", example.sound, number), "label": ""})
@@ -67,20 +77,6 @@ def examples_view(rubric: Rubric, words: Wording, address: Sound) -> View:
         "dimensions": [dimension_view(dimension, words) for dimension in rubric.dimensions],
         "examples": examples,
         **({"sounds": sounds, "switching": True, "plays": 0, "questions": []} if sounds else {}),
-    }
-
-
-def _example(example: WorkedExample, rubric: Rubric, words: Wording) -> View:
-    values = [
-        {"title": dimension.shown, "shown": words.number(example.values[dimension.name])}
-        for dimension in rubric.dimensions
-    ]
-    return {
-        "heard": example.heard,
-        "caption": example.caption,
-        "values": values,
-        "total": words.number(total(rubric, example.values)),
-        "comment": example.comment,
     }
 
 
@@ -202,7 +198,7 @@ class RubricKind(TrialKind):
     def questions(self, trial: Trial, words: Wording) -> list[View]:
         """Return the dimensions of each caption, then the optional questions."""
         rubric, letters = read_rubric(self.rubric, words.language), LETTERS[: len(trial.systems)]
-        asked = [
+        asked: list[View] = [
             {
                 "name": f"{letter}.{dimension.name}",
                 "prompt": words.page("of_caption", label=letter, prompt=dimension.shown),
@@ -218,20 +214,17 @@ class RubricKind(TrialKind):
             for place, letter in enumerate(letters)
             for dimension in rubric.dimensions
         ]
-        return [*asked, *self._optional_questions(letters, words)]
-
-    def _optional_questions(self, letters: str, words: Wording) -> Iterator[View]:
-        """Yield the optional questions: comments, and whether the clip is synthesized."""
         for place, letter in enumerate(letters):
             prompt = words.page("of_caption", label=letter, prompt=words.page("comment"))
             name = f"{letter}.{COMMENT_FIELD}"
-            yield {"name": name, "prompt": prompt, "answer": "text", "caption": place,
-                   "sound": 0, "needed": False}  # fmt: skip
+            comment: View = {"name": name, "prompt": prompt, "answer": "text", "caption": place}
+            asked.append(comment | {"sound": 0, "needed": False})
         if self.synthesised:
             options = [{"value": answer, "label": words.page(answer)} for answer in ("yes", "no")]
             prompt = words.page(SYNTHESIZED_FIELD)
-            yield {"name": SYNTHESIZED_FIELD, "prompt": prompt, "answer": "choice",
-                   "options": options, "sound": 0, "needed": False}  # fmt: skip
+            synthesis: View = {"name": SYNTHESIZED_FIELD, "prompt": prompt, "answer": "choice"}
+            asked.append(synthesis | {"options": options, "sound": 0, "needed": False})
+        return asked
 
     def _misfits(self, trial: Trial, values: Values) -> Iterator[tuple[str, str]]:
         """Yield invalid answers: values that are not blank, texts, and yes or no."""
