@@ -296,9 +296,12 @@ def _fit_minutes(plan: Study, minutes: float) -> Study:
         raise UsageError(f"--minutes must be greater than 0, got {minutes:g}")
     if plan.plans:
         raise UsageError("--minutes cannot be used with rows, which set the clips — omit --minutes")
-    available_clips = min(
-        len(plan.material) // plan.panels, len(plan.material) - _count_reserved_clips(plan)
-    )
+    reserved = 0  # for practice and other blocks
+    if plan.training:
+        trials = block_kind(first).load(first.heard).trials
+        reserved = -(-plan.training // trials) + sum(block.clips for block in others)
+    count = len(plan.material)
+    available_clips = min(count // plan.panels, count - reserved)
     clips = min(fitting_clips := max_clips(plan, minutes), available_clips)
     if fitting_clips > available_clips:
         message = f"{fitting_clips} clips per listener would fit"
@@ -306,15 +309,6 @@ def _fit_minutes(plan: Study, minutes: float) -> Study:
     if clips < first.sessions:
         raise UsageError(f"{minutes:g} minutes are too short for {first.sessions} sessions")
     return with_digest(replace(plan, blocks=(replace(first, clips=clips), *others)))
-
-
-def _count_reserved_clips(plan: Study) -> int:
-    """Return the number of clips reserved for practice and for other blocks."""
-    if not plan.training:
-        return 0
-    first, *others = plan.blocks
-    each = block_kind(first).load(first.heard).trials
-    return -(-plan.training // each) + sum(block.clips for block in others)
 
 
 def study_render(design: Design, to: str = "text", *, width: int = 100) -> str:

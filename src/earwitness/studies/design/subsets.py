@@ -254,25 +254,14 @@ def _deal_clips(
     """Assign the decided number of clips of each stratum to subsets, in turns."""
     subsets: list[list[int]] = [[] for _ in counts]
     for index, members in enumerate(strata.members):
-        chosen = _spread_members(clips, members, int(counts[:, index].sum()), numbers, rng)
-        for subset, clip in zip(_draw_turns(counts[:, index], rng), chosen, strict=True):
-            subsets[subset].append(clip)
+        shuffled = [members[i] for i in rng.permutation(len(members))]
+        if numbers:  # the chosen clips are evenly spread over their numbers, in that order
+            shuffled.sort(key=lambda clip: tuple(float(clips[clip][name]) for name in numbers))
+        turns = _draw_turns(counts[:, index], rng)
+        steps = (np.arange(len(turns)) + 0.5) * len(shuffled) / max(len(turns), 1)
+        for subset, step in zip(turns, steps, strict=True):
+            subsets[subset].append(shuffled[int(step)])
     return [sorted(subset) for subset in subsets]
-
-
-def _spread_members(
-    clips: Sequence[Covariates],
-    members: list[int],
-    wanted: int,
-    numbers: Sequence[str],
-    rng: Generator,
-) -> list[int]:
-    """Return ``wanted`` clips of a stratum, evenly spread over their numbers, in that order."""
-    shuffled = [members[i] for i in rng.permutation(len(members))]
-    if numbers:
-        shuffled.sort(key=lambda clip: tuple(float(clips[clip][name]) for name in numbers))
-    steps = (np.arange(wanted) + 0.5) * len(shuffled) / max(wanted, 1)
-    return [shuffled[int(step)] for step in steps]
 
 
 def _draw_turns(counts: Ints, rng: Generator) -> list[int]:

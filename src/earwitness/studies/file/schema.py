@@ -47,7 +47,7 @@ class Keys(Struct, forbid_unknown_fields=True):
 # --- Balance and blocks --------------------------------------------------------------------------
 
 
-class BalanceKeys(Keys, kw_only=True):
+class BalanceKeys(Keys):
     """Covariates on which the subsets of panels are balanced.
 
     Parameters
@@ -62,7 +62,7 @@ class BalanceKeys(Keys, kw_only=True):
     numbers: NameList = []
 
 
-class BlockKeys(Keys, kw_only=True):
+class BlockKeys(Keys):
     """A part of a study with one trial kind.
 
     Parameters
@@ -95,7 +95,7 @@ class BlockKeys(Keys, kw_only=True):
 # --- Forms, screening and analysis ---------------------------------------------------------------
 
 
-class EligibleRangeKeys(Keys, kw_only=True):
+class EligibleRangeKeys(Keys):
     """Numbers with which a person may take part.
 
     Parameters
@@ -110,7 +110,7 @@ class EligibleRangeKeys(Keys, kw_only=True):
     max: float | UnsetType = UNSET
 
 
-class QuestionKeys(Keys, kw_only=True):
+class QuestionKeys(Keys):
     """A question of a form.
 
     Parameters
@@ -138,7 +138,7 @@ class QuestionKeys(Keys, kw_only=True):
     eligible: Annotated[list[str], NonEmpty] | EligibleRangeKeys | UnsetType = UNSET
 
 
-class FormKeys(Keys, kw_only=True):
+class FormKeys(Keys):
     """Questionnaires before and after listening.
 
     Parameters
@@ -153,7 +153,7 @@ class FormKeys(Keys, kw_only=True):
     after: list[QuestionKeys] = []
 
 
-class HearingKeys(Keys, kw_only=True):
+class HearingKeys(Keys):
     """A digit-triplet hearing test.
 
     Parameters
@@ -171,7 +171,7 @@ class HearingKeys(Keys, kw_only=True):
     max_srt: Annotated[float, number_range(-30, 10)] | UnsetType = UNSET
 
 
-class QualityKeys(Keys, kw_only=True):
+class QualityKeys(Keys):
     """Quality control inside sessions.
 
     Parameters
@@ -200,7 +200,7 @@ class QualityKeys(Keys, kw_only=True):
     results: bool = False
 
 
-class RuleKeys(Keys, kw_only=True):
+class RuleKeys(Keys):
     """A screening rule.
 
     Parameters
@@ -215,7 +215,7 @@ class RuleKeys(Keys, kw_only=True):
     limits: dict[str, float] = {}
 
 
-class AnalysisKeys(Keys, kw_only=True):
+class AnalysisKeys(Keys):
     """The planned analysis.
 
     Parameters
@@ -263,7 +263,7 @@ class AnalysisKeys(Keys, kw_only=True):
 # --- Wordings ------------------------------------------------------------------------------------
 
 
-class ScaleKeys(Keys, kw_only=True):
+class ScaleKeys(Keys):
     """Texts of a scale.
 
     Parameters
@@ -278,7 +278,7 @@ class ScaleKeys(Keys, kw_only=True):
     labels: Annotated[list[str], Meta(min_length=2)] | UnsetType = UNSET
 
 
-class WordingKeys(Keys, kw_only=True):
+class WordingKeys(Keys):
     """Custom texts that replace those of the language.
 
     Parameters
@@ -299,7 +299,7 @@ class WordingKeys(Keys, kw_only=True):
 # --- Rubrics -------------------------------------------------------------------------------------
 
 
-class DimensionKeys(Keys, kw_only=True):
+class DimensionKeys(Keys):
     """A dimension of a rubric.
 
     Parameters
@@ -359,7 +359,7 @@ class ExampleKeys(Keys, kw_only=True):
     comment: str | UnsetType = UNSET
 
 
-class RubricKeys(Keys, kw_only=True):
+class RubricKeys(Keys):
     """A rubric: a modified built-in rubric, or a new one.
 
     Parameters
@@ -389,7 +389,7 @@ class RubricKeys(Keys, kw_only=True):
 DeviceSteps = list[Annotated[str, choice_of("step", DEVICE_STEPS)]]
 
 
-class DeviceKeys(Keys, kw_only=True):
+class DeviceKeys(Keys):
     """Checks of the listener's device, and those that must be passed.
 
     Parameters
@@ -413,7 +413,7 @@ class DeviceKeys(Keys, kw_only=True):
 PathList = Annotated[list[str], NonEmpty]
 
 
-class RecordingKeys(Keys, kw_only=True):
+class RecordingKeys(Keys):
     """A long recording: its files, its clock and its speech.
 
     Parameters
@@ -443,7 +443,7 @@ class RecordingKeys(Keys, kw_only=True):
     labels: str | PathList | UnsetType = UNSET
 
 
-class DisplayKeys(Keys, kw_only=True):
+class DisplayKeys(Keys):
     """How long recordings are shown, the same for all listeners.
 
     Parameters

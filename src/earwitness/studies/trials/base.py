@@ -109,29 +109,29 @@ class TrialKind(ABC):
     title: ClassVar[str]
     fixed: ClassVar[tuple[Scale, ...]] = ()  # scales that do not depend on parameters
     orders: ClassVar[tuple[Names, ...]] = ()  # orders of scales (default: that of ``scales``)
-    compared: ClassVar[str] = "system"  # what varies from trial to trial
-    switching: ClassVar[bool] = False  # free switching between sounds; otherwise played in sequence
-    is_single: ClassVar[bool] = False  # clips are rated one at a time
-    has_known_answers: ClassVar[bool] = False  # practice answers can have expected ones
-    open_reference: ClassVar[bool] = False  # the reference is presented and labelled
-    hidden_reference: ClassVar[bool] = False  # the reference is rated like a system
-    letters: ClassVar[str] = LETTERS  # labels of several sounds
-    is_paired: ClassVar[bool] = False  # systems are rated relative to each other
-    unknown: ClassVar[bool] = False  # one of the sounds is repeated as X
-    drawn: ClassVar[bool] = False  # all systems are in one trial, in an order drawn at random
-    rotated: ClassVar[bool] = False  # one trial per item, whose positions rotate over listeners
+    compared = "system"  # what varies from trial to trial
+    switching = False  # free switching between sounds; otherwise played in sequence
+    is_single = False  # clips are rated one at a time
+    has_known_answers = False  # practice answers can have expected ones
+    open_reference = False  # the reference is presented and labelled
+    hidden_reference = False  # the reference is rated like a system
+    letters = LETTERS  # labels of several sounds
+    is_paired = False  # systems are rated relative to each other
+    unknown = False  # one of the sounds is repeated as X
+    drawn = False  # all systems are in one trial, in an order drawn at random
+    rotated = False  # one trial per item, whose positions rotate over listeners
     derived: ClassVar[Names] = ()  # scales computed from others
-    captioned: ClassVar[bool] = False  # systems are captions of one sound
-    transcribed: ClassVar[bool] = False  # items have transcripts, and at most one sound
-    summarized: ClassVar[bool] = False  # systems are summaries of transcripts
-    highlights: ClassVar[bool] = False  # words are highlighted while they are heard
-    on_paper: ClassVar[bool] = False  # can be answered on paper sheets
-    is_levelled: ClassVar[bool] = True  # sounds of an item should be equally long and loud
-    rates_systems: ClassVar[bool] = True  # whether answers are ratings of systems
+    captioned = False  # systems are captions of one sound
+    transcribed = False  # items have transcripts, and at most one sound
+    summarized = False  # systems are summaries of transcripts
+    highlights = False  # words are highlighted while they are heard
+    on_paper = False  # can be answered on paper sheets
+    is_levelled = True  # sounds of an item should be equally long and loud
+    rates_systems = True  # whether answers are ratings of systems
     renderer: ClassVar[str | Path] = ""
     texts: ClassVar[Mapping[str, ScaleTexts]] = {}
     template: ClassVar[StudyTemplate] = StudyTemplate()
-    protocol: ClassVar[str] = ""  # name and procedure for methods paragraphs, in the past tense
+    protocol = ""  # name and procedure for methods paragraphs, in the past tense
     references: ClassVar[Names]
 
     def __post_init__(self) -> None:

@@ -95,8 +95,8 @@ class Mushra(SwitchedKind):
     """
 
     anchors: Names = tuple(ANCHOR_CUTOFFS_HZ)
-    open_reference: bool = True  # type: ignore[misc]
-    hidden_reference: bool = True  # type: ignore[misc]
+    open_reference: bool = True
+    hidden_reference: bool = True
 
     name = "mushra"
     title = "MUSHRA (BS.1534-3)"
@@ -162,7 +162,6 @@ class Mushra(SwitchedKind):
 # --- Small impairments (BS.1116) -----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class BS1116(SwitchedKind):
     """A labelled reference and two sounds, one of which is the reference, with free switching.
 

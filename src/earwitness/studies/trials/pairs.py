@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -47,8 +47,8 @@ class PairKind(TrialKind):
 
     compared = "pair"
     is_paired = True
-    shown: ClassVar[int] = 2  # number of sounds per trial
-    rated: ClassVar[int] = 0  # index of the sound that is better if the answer is positive
+    shown = 2  # number of sounds per trial
+    rated = 0  # index of the sound that is better if the answer is positive
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -223,7 +223,6 @@ class CCR(PairKind):
 NO_PREFERENCE_THRESHOLD = 0.05  # for simulated listeners: smaller differences are ties
 
 
-@dataclass(frozen=True)
 class Preference(AB):
     """Two clips with free switching between them: which is preferred, if either?
 

@@ -18,6 +18,8 @@ class SingleKind(TrialKind):
     The size of the study that is suggested was published for P.835.
     """
 
+    plays: int = 1
+
     is_single = True
     has_known_answers = True
     template = StudyTemplate(rule="p808", listeners=32, panels=4, clips=32, sessions=4)
@@ -40,11 +42,8 @@ class SingleKind(TrialKind):
 # --- Absolute category rating --------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class ACR(SingleKind):
     """One clip is rated on a scale of five categories."""
-
-    plays: int = 1
 
     name = "acr"
     title = "Absolute category rating (P.800, P.808)"
@@ -59,7 +58,6 @@ class ACR(SingleKind):
 # --- Degradation category rating -----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class DCR(SingleKind):
     """The reference is played, then the clip: how much worse is the clip?
 
@@ -67,8 +65,6 @@ class DCR(SingleKind):
     of 0.5 s between them; the one that is playing is highlighted. The answers open when both have
     ended. Keys: Space plays, 5 to 1 choose, Enter continues.
     """
-
-    plays: int = 1
 
     name = "dcr"
     title = "Degradation category rating (P.800)"
@@ -85,15 +81,12 @@ class DCR(SingleKind):
 # --- Speech, background and overall (P.835) ------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class P835(SingleKind):
     """The same clip is rated three times: the speech, the background and the overall quality.
 
     The overall quality is always rated last; speech and background are asked in both orders,
     balanced over listeners and sessions. The clip is played once per question, in full.
     """
-
-    plays: int = 1
 
     name = "p835"
     title = "P.835: speech, background, overall"

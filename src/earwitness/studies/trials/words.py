@@ -247,7 +247,6 @@ summaries: outputs.jsonl  # scored outputs, or a table with item, system and sum
 READING_INSTRUCTIONS = "Read the original, then rate how well each summary keeps what was said."
 
 
-@dataclass(frozen=True)
 class ReadingKind(TextKind):
     """Summaries of a transcript are read beside it and rated from 1 (incorrect) to 5 (best).
 
