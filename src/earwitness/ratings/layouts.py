@@ -475,10 +475,16 @@ MATRIX_SCALE = "rating"  # if neither options nor the file name has a scale
 
 
 def _free_columns(table: InputTable, options: ColumnOptions) -> list[str]:
-    """Return the columns of numbers that have no role."""
+    """Return the columns without a role in which at least half of the filled cells are numbers."""
     taken = {*options.columns.values(), *options.roles, options.column, *options.apart}
     taken |= {*SAMPLE_COLUMNS, *SAMPLE_SYNONYMS}
-    return [name for name in table.names if name and name not in taken and _is_rated(table, name)]
+    free = list[str]()
+    for name in (one for one in table.names if one and one not in taken):
+        filled = [text for text in _votes(table, name) if text]
+        numbers = sum(read_plain_numbers([text]) is not None for text in filled)
+        if 2 * numbers >= len(filled):
+            free.append(name)
+    return free
 
 
 def _listener_columns(table: InputTable, options: ColumnOptions) -> list[str]:
@@ -492,13 +498,6 @@ def _listener_columns(table: InputTable, options: ColumnOptions) -> list[str]:
     expected = {name.casefold() for name in options.expected}
     is_matrix = len(free) >= MIN_LISTENER_COLUMNS and all(matches) and len(stems) == 1
     return free if is_matrix and not expected & {name.casefold() for name in free} else []
-
-
-def _is_rated(table: InputTable, name: str) -> bool:
-    """Return whether at least half of the filled cells are numbers."""
-    filled = [text for text in _votes(table, name) if text]
-    numbers = sum(read_plain_numbers([text]) is not None for text in filled)
-    return 2 * numbers >= len(filled)
 
 
 def _votes(table: InputTable, name: str) -> list[str]:

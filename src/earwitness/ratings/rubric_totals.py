@@ -57,12 +57,16 @@ def ratings(
 ) -> list[Rating]:
     """Return ratings on every dimension and on the total, without blanks."""
     check_blanks(rubric, judged, blank)
-    return [
-        Rating(judgment.key, scale, judgment.listener, 1, value)
-        for judgment in judged
-        for scale, value in _scale_values(rubric, judgment, blank)
-        if value == value
-    ]
+    made = list[Rating]()
+    for judgment in judged:
+        values = {name: judgment.values.get(name) for name in rubric.names}
+        values[TOTAL] = total(rubric, judgment.values, blank)
+        made += [
+            Rating(judgment.key, scale, judgment.listener, 1, value)
+            for scale, value in values.items()
+            if value is not None and value == value
+        ]
+    return made
 
 
 def check_blanks(rubric: Rubric, judged: Iterable[CaptionJudgment], blank: Blank) -> None:
@@ -83,16 +87,6 @@ def check_blanks(rubric: Rubric, judged: Iterable[CaptionJudgment], blank: Blank
         remedy = "fill them in, or set the policy for blanks to drop or zero"
         listed = "; ".join(blanks[:MAX_BLANKS_IN_MESSAGE])
         raise UsageError(f"blank values: {listed}{more} — {remedy}")
-
-
-def _scale_values(
-    rubric: Rubric, judgment: CaptionJudgment, blank: Blank
-) -> Iterator[tuple[str, float]]:
-    """Yield each scale with its value; blank dimensions are NaN under every policy."""
-    for name in rubric.names:
-        value = judgment.values.get(name)
-        yield name, nan if value is None else value
-    yield TOTAL, total(rubric, judgment.values, blank)
 
 
 # --- Totals and faults of rating tables ----------------------------------------------------------

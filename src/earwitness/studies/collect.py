@@ -266,7 +266,11 @@ def read_rating_set(
         if not has_answers(path):
             collection.read_table(path, reading, settings, names)
             continue
-        name, content = source_name(path), _read_content(path)
+        name = source_name(path)
+        if isinstance(path, Path):
+            content = path.read_bytes()
+        else:
+            content = b"".join(line + b"\n" for block in path.blocks() for line in block.lines)
         _, by_place = study_answers(plan, name, content)
         read = list(by_place.values())
         file = Input(name, hashlib.sha256(content).hexdigest(), len(content))
@@ -309,12 +313,6 @@ def imported_trials(answers: Iterable[Answer]) -> dict[Who, bool]:
     counted = [answer for answer in answers if answered_trial(answer)]
     imported = group_values((answer.listener, bool(answer.imported)) for answer in counted)
     return {who: all(trials) for who, trials in imported.items() if any(trials)}
-
-
-def _read_content(path: Path | RecordSource) -> bytes:
-    if isinstance(path, Path):
-        return path.read_bytes()
-    return b"".join(line + b"\n" for block in path.blocks() for line in block.lines)
 
 
 def stored_rating_set(

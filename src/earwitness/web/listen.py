@@ -101,7 +101,7 @@ def find_state(request: Request, quota: str = "") -> ListenerState:
     if quota:
         use_quota(request, {quota: 1})
     if visit is None:
-        return visitor_state(site, request.path_params["token"])
+        return visitor_state(site, _token(request))
     return listener_state(site, visit)
 
 
@@ -128,7 +128,7 @@ def recent_state(request: Request) -> ListenerState | None:
 
 
 def _recent_visit(request: Request, site: Site) -> Visit | None:
-    visit = site.store.recent_visit(str(request.path_params["token"]))
+    visit = site.store.recent_visit(_token(request))
     if visit is None or not visit.pages or not _takes_part(site, visit.listener):
         return None
     return visit
@@ -137,7 +137,7 @@ def _recent_visit(request: Request, site: Site) -> Visit | None:
 def use_quota(request: Request, amounts: Mapping[str, int]) -> None:
     """Count what the listener of a link uses; refuse the request if it is too much."""
     quotas: ListenerQuotas = request.app.state.quotas
-    quotas.use(str(request.path_params["token"]), amounts)
+    quotas.use(_token(request), amounts)
 
 
 def _find_visit(request: Request) -> Visit | None:
@@ -155,8 +155,12 @@ def _find_visit(request: Request) -> Visit | None:
     return visit
 
 
+def _token(request: Request) -> str:
+    return str(request.path_params["token"])
+
+
 def _parse_token(request: Request) -> str:
-    token = str(request.path_params["token"])
+    token = _token(request)
     if not CLIENT_ID_PATTERN.fullmatch(token.replace("_", "-")):
         raise not_found_refusal()
     return token
@@ -170,7 +174,7 @@ def _takes_part(site: Site, listener: Listener) -> bool:
 async def show_page(request: Request) -> Response:
     """Send the HTML shell of a listener."""
     await run_in_threadpool(find_state, request)
-    return HTMLResponse(listener_page(served_site(request), str(request.path_params["token"])))
+    return HTMLResponse(listener_page(served_site(request), _token(request)))
 
 
 async def send_state(request: Request) -> Response:
@@ -202,7 +206,7 @@ async def receive_answer(request: Request) -> Response:
     id, page, values, meta, at = _parse_answer(body)
     state, checked_values = await _find_checked_answer(request, page, values, meta)
     site = state.site
-    study, is_open = site.design.study, page == state.page.name
+    study, is_open = site.study, page == state.page.name
     if state.is_ineligible or (is_open and not is_eligible(study, state.page, checked_values)):
         return await _end_participation(request, state, page)
     content = state.page_sequence.content(state.page_sequence.places[page])
@@ -348,7 +352,7 @@ def _check_answer(state: ListenerState, page: str, values: Values, meta: Values)
     if state.is_ineligible:
         return {}
     is_answered = page in state.visit.pages and page in state.page_sequence.places
-    is_open = page == state.page.name and state.place < len(state.page_sequence.outline.names) - 1
+    is_open = page == state.page.name and state.place < state.page_sequence.last_place
     if (
         state.is_shut_out
         or not (is_answered or is_open)
@@ -364,7 +368,7 @@ def _check_answer(state: ListenerState, page: str, values: Values, meta: Values)
         stored = site.store.answer_to(site.digest, token, page)
         return {} if stored is None else dict(stored.values)
     snapped = snap_to_scales(shown_page.view, values)
-    study = state.site.design.study
+    study = state.site.study
     try:
         if kind == DEVICE_PAGE:
             trials = device_trials(state, len(device_failures(state)))
@@ -387,7 +391,7 @@ async def _is_device_refused(state: ListenerState, page: str, id: str, values: V
     A failure before that is recorded, and refused with a request to try again. Of a visitor
     without a place, nothing is recorded.
     """
-    study, site = state.site.design.study, state.site
+    study, site = state.site.study, state.site
     if page != DEVICE_PAGE or not study.device_required:
         return False
     again = Refusal(
@@ -433,7 +437,7 @@ def _page_not_open(state: ListenerState) -> Refusal:
 async def receive_events(request: Request) -> Response:
     """Save page events."""
     body = await read_json_body(request)
-    site, token = served_site(request), str(request.path_params["token"])
+    site, token = served_site(request), _token(request)
     if _recent_visit(request, site) is None:
         await _check_started(request)
     page_events = _parse_events(body)

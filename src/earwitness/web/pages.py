@@ -97,12 +97,12 @@ def listener_page(site: Site, token: str) -> str:
 
     It loads the scripts and style sheets of all kinds of trials of the study in advance.
     """
-    names = dict.fromkeys(kind.renderer_name() for kind in study_kinds(site.design.study))
-    hearing = [HEARING_PAGE] if site.design.study.hearing else []
+    names = dict.fromkeys(kind.renderer_name() for kind in study_kinds(site.study))
+    hearing = [HEARING_PAGE] if site.study.hearing else []
     renderers = [*hearing, *(name for name in names if name)]
     paths = [f"trials/{name}" for name in renderers]
     style_sheets, scripts = ([f"{path}.{end}" for path in paths] for end in ("css", "js"))
-    if site.design.study.recordings:
+    if site.study.recordings:
         style_sheets.append("navigator/navigator.css")
         scripts.append("full_recording.js")
     context = {
@@ -132,7 +132,7 @@ def invitation_page(site: Site, action: str) -> str:
 
 
 def _site_context(site: Site) -> dict[str, object]:
-    study, root = site.design.study, site.settings.root
+    study, root = site.study, site.settings.root
     return {
         "title": study.title,
         "language": study.language,

@@ -28,7 +28,7 @@ def open_recordings(site: Site) -> StudyRecordings:
 
     Items with the same recording share its index.
     """
-    study, views = site.design.study, dict[str, RecordingView]()
+    study, views = site.study, dict[str, RecordingView]()
     display = asdict(study.recording_display)
     for one in study.recordings:
         recording = open_long_recording(one, site.folder)

@@ -90,6 +90,11 @@ class PageSequence:
         """Names of all pages that must be answered or confirmed."""
         return self.outline.names[:-1]
 
+    @property
+    def last_place(self) -> int:
+        """Index of the end page."""
+        return len(self.outline.names) - 1
+
     def first_open(self, answered: Container[str]) -> int:
         """Return the index of the first page without an answer."""
         names = self.outline.names
@@ -413,9 +418,14 @@ class Site:
     messages: MessageLimiter = field(default_factory=MessageLimiter)
 
     @property
+    def study(self) -> Study:
+        """The study."""
+        return self.design.study
+
+    @property
     def digest(self) -> str:
         """Digest of the study."""
-        return self.design.study.digest
+        return self.study.digest
 
     @cached_property
     def numbers(self) -> frozenset[int]:

@@ -61,7 +61,7 @@ class ListenerState:
 
     def needs_database(self, *, level_is_known: bool) -> bool:
         """Return whether the state of a new page contains what must be read or written."""
-        is_last = self.place == len(self.page_sequence.outline.names) - 1
+        is_last = self.place == self.page_sequence.last_place
         is_device = self.page.view["kind"] == DEVICE_PAGE
         has_level = DEVICE_PAGE in self.visit.pages and not level_is_known
         return is_last or is_device or self.page.about is not None or has_level
@@ -150,10 +150,10 @@ def state_json(
     knows the volume level.
     """
     listener, page_sequence = state.listener, state.page_sequence
-    is_last = state.place == len(page_sequence.outline.names) - 1 and not state.is_shut_out
+    is_last = state.place == page_sequence.last_place and not state.is_shut_out
     code = _completion_code(state) if is_last else None
     shut = state.shut or ("lapsed" if listener.state == ParticipationState.LAPSED else "")
-    study, results = state.site.design.study, None
+    study, results = state.site.study, None
     if code is not None and study.quality.results:
         answers = state.site.store.answers(study.digest, listener.number)
         results = own_results(study, answers, state.site.words)
@@ -170,7 +170,7 @@ def state_json(
             pause = {"until": until, "seconds": ceil(state.rest_seconds_left())}
     return {
         "page": view,
-        "progress": [state.place, len(page_sequence.outline.names) - 1],
+        "progress": [state.place, page_sequence.last_place],
         "minutes": 0.0 if shut else round(page_sequence.minutes[state.place], 1),
         "rest": pause,
         "ahead": [] if following is None else _sound_addresses(state, following),
@@ -191,7 +191,7 @@ def state_json(
 def device_failures(state: ListenerState) -> list[PageEvent]:
     """Return the failed tries of the device checks, after which another try followed."""
     site = state.site
-    if not site.design.study.device_required or state.is_visitor:
+    if not site.study.device_required or state.is_visitor:
         return []
     token = state.listener.token
     return site.store.page_events(site.digest, token, DEVICE_PAGE, DEVICE_FAILURE_EVENT)
@@ -199,13 +199,13 @@ def device_failures(state: ListenerState) -> list[PageEvent]:
 
 def device_trials(state: ListenerState, attempt: int) -> dict[str, list[int]]:
     """Return the rounds of the device checks in a try."""
-    study = state.site.design.study
+    study = state.site.study
     return draw_device_trials(study.device, study.seed, state.listener.plan_number, attempt)
 
 
 def _ineligible_view(state: ListenerState) -> View:
     """Return the last page of a listener who may not take part: by the form, or by the device."""
-    view = ineligible_view(state.site.design.study)
+    view = ineligible_view(state.site.study)
     if DEVICE_PAGE not in state.visit.pages:
         return view
     title, text = (state.site.words.page(name) for name in ("device_failed", "device_failed_told"))
@@ -266,7 +266,12 @@ def _completion_code(state: ListenerState) -> str | None:
 
 
 def _page_view(state: ListenerState, page: Page) -> View:
-    view = {**_view_with_answers(state, page), "name": page.name}
+    site, token, view = state.site, state.listener.token, page.view
+    if page.about is not None:  # a feedback page includes the answers it is about
+        answer = site.store.answer_to(site.digest, token, page.about.name)
+        values = None if answer is None else answer.values
+        view = view_with_answer(site.study, page, values)
+    view = {**view, "name": page.name}
     if page.view["kind"] == DEVICE_PAGE and (failures := device_failures(state)):
         view["trials"] = device_trials(state, len(failures))
     if "sounds" in view:
@@ -282,15 +287,6 @@ def _page_view(state: ListenerState, page: Page) -> View:
 
 def _own_address(state: ListenerState) -> str:
     return f"{state.site.settings.root}/l/{state.listener.token}"
-
-
-def _view_with_answers(state: ListenerState, page: Page) -> View:
-    """Return the view of a page; a feedback page includes the answers it is about."""
-    if page.about is None:
-        return page.view
-    site, token = state.site, state.listener.token
-    answer = site.store.answer_to(site.digest, token, page.about.name)
-    return view_with_answer(site.design.study, page, None if answer is None else answer.values)
 
 
 def _sound_addresses(state: ListenerState, page: Page) -> list[str]:

@@ -89,7 +89,7 @@ async def receive_workbook(request: Request) -> Response:
             )
         )
     except InputError as error:
-        language = state.site.design.study.language
+        language = state.site.study.language
         faults = [_problem_json(language, one) for one in error.problems[:SHOWN_FAULTS]]
         more = {"faults": faults, "count": error.count}
         raise Refusal(422, "faults", "nothing from this workbook was saved", more=more) from None
@@ -115,12 +115,12 @@ def _check_open(state: ListenerState) -> None:
 def _has_consented(state: ListenerState) -> bool:
     if state.is_visitor:  # the first answer takes a place
         return False
-    return not state.site.design.study.consent or CONSENT_PAGE in state.visit.pages
+    return not state.site.study.consent or CONSENT_PAGE in state.visit.pages
 
 
 def _match_workbook(state: ListenerState, data: bytes, name: str) -> MatchedAnswers:
     site = state.site
-    rubric = study_rubric(site.design.study)
+    rubric = study_rubric(site.study)
     book = read_workbook(data, rubric, name=name, unpacked=MAX_UPLOAD_UNPACKED_BYTES)
     matched_answers = match_answers(site.design, [book], state.listener.plan_number)
     if not matched_answers.pages:
@@ -157,7 +157,7 @@ def _problem_json(language: str, problem: Problem) -> dict[str, str]:
 
 def _receipt_json(state: ListenerState, matched_answers: MatchedAnswers) -> dict[str, Any]:
     """Return the receipt of a saved workbook."""
-    names = {one.name: one.shown for one in study_rubric(state.site.design.study).dimensions}
+    names = {one.name: one.shown for one in study_rubric(state.site.study).dimensions}
     rows = [row for page in matched_answers.pages for row in page.rows]
     blank = [
         {"place": f"{row.place.sheet}!{row.cells[name]}", "name": names[name]}
@@ -165,7 +165,7 @@ def _receipt_json(state: ListenerState, matched_answers: MatchedAnswers) -> dict
         for name, value in row.values.items()
         if value is None
     ]
-    language = state.site.design.study.language
+    language = state.site.study.language
     ignored = [
         _problem_json(language, finding.place.problem(finding.message, ""))
         for finding in matched_answers.findings

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from warnings import warn
 
-from earwitness.analysis.plan import Rule
 from earwitness.analysis.screening import SCREENS
 from earwitness.core import Jobs, Progress, StrPath, no_progress
 from earwitness.errors import EarwitnessWarning, MissingExtra, UsageError
@@ -33,7 +32,7 @@ from earwitness.studies.file.page_checks import check_pages, pages_section
 from earwitness.studies.file.reader import read_study, with_digest
 from earwitness.studies.file.recordings import recordings_section
 from earwitness.studies.procedure import count_text, tries_text
-from earwitness.studies.study import Clip, Design, Question, Study, StudyBlock
+from earwitness.studies.study import Design, Question, Study, StudyBlock
 from earwitness.studies.trials import KINDS, block_kind
 
 # --- Report on a design --------------------------------------------------------------------------
@@ -83,6 +82,13 @@ def _plan_table(study: Study) -> Table:
     outputs = count_text(len({(one.item, one.system) for one in study.gold}), "output")
     feedback = f", with feedback (expected answers for {outputs})" * study.feedback
     practice = f"{count_text(study.training, 'trial')}{feedback}"
+    plan = study.analysis
+    scales = ", ".join(plan.scales) or "all scales"
+    contrasts = ", ".join(f"{a} – {b}" for a, b in plan.contrasts) or "all pairs of systems"
+    rules = list[str]()
+    for rule in study.screening:
+        limits = ", ".join(f"{key} {value:g}" for key, value in rule.limits.items())
+        rules.append(f"{SCREENS[rule.name].doc} ({rule.name}: {limits})")
     rows = [
         ("consent", "required" * bool(study.consent)),
         ("form before listening", _form_text(study.before)),
@@ -94,8 +100,11 @@ def _plan_table(study: Study) -> Table:
         *((f"block {n}", _block_text(block)) for n, block in enumerate(study.blocks, 1)),
         ("quality control", _quality_text(study)),
         ("form after listening", _form_text(study.after)),
-        ("screening", "; ".join(map(_rule_text, study.screening)) or "–"),
-        ("analysis", _analysis_text(study)),
+        ("screening", "; ".join(rules) or "–"),
+        (
+            "analysis",
+            f"{scales}; {contrasts}; {plan.interval} at {plan.level:g}; {plan.correction}",
+        ),
     ]
     shown = tuple(row for row in rows if row[1])
     return Table("steps of the study", ("step", "details"), shown, names=2)
@@ -119,18 +128,6 @@ def _block_text(block: StudyBlock) -> str:
         f"{KINDS[block.kind].title}; {count_text(block.clips, 'clip')}, {heard}"
         f"{count_text(len(block.systems), 'system')}, {count_text(block.sessions, 'session')}"
     )
-
-
-def _rule_text(rule: Rule) -> str:
-    limits = ", ".join(f"{key} {value:g}" for key, value in rule.limits.items())
-    return f"{SCREENS[rule.name].doc} ({rule.name}: {limits})"
-
-
-def _analysis_text(study: Study) -> str:
-    plan = study.analysis
-    scales = ", ".join(plan.scales) or "all scales"
-    contrasts = ", ".join(f"{a} – {b}" for a, b in plan.contrasts) or "all pairs of systems"
-    return f"{scales}; {contrasts}; {plan.interval} at {plan.level:g}; {plan.correction}"
 
 
 def _verdict_sentence(claims: Sequence[Claim]) -> str:
@@ -363,18 +360,18 @@ def study_write(design: Design, folder: StrPath) -> list[str]:
 
 def _design_files(design: Design) -> dict[str, str]:
     study = design.study
-    clip_of = {clip.name: clip for clip in study.material}
-    tables = {"samples_all.csv": list(clip_of)}
+    row_of: dict[str, dict[str, object]] = {}
+    for clip in study.material:
+        paths = {f"file.{system}": path for system, path in clip.files.items()}
+        row_of[clip.name] = {"name": clip.name, "seconds": clip.seconds, **clip.covariates, **paths}
+    tables = {"samples_all.csv": list(row_of)}
     for number, subsets in enumerate(design.subsets, 1):
         block = f"block_{number}/" * (len(design.subsets) > 1)
         tables |= {
             f"{block}samples_subset_{place}.csv": list(subset)
             for place, subset in enumerate(subsets, 1)
         }
-    files = {
-        name: records_csv([_clip_row(clip_of[clip]) for clip in names])
-        for name, names in tables.items()
-    }
+    files = {name: records_csv([row_of[clip] for clip in names]) for name, names in tables.items()}
     for plan in design.plans:
         rows = playlist_rows(study, plan)
         files[f"csv/subject_{plan.listener}.csv"] = records_csv(rows)
@@ -384,8 +381,3 @@ def _design_files(design: Design) -> dict[str, str]:
         "balance.html": study_render(design, "html"),
         "balance.txt": study_render(design),
     }
-
-
-def _clip_row(clip: Clip) -> dict[str, object]:
-    files = {f"file.{system}": path for system, path in clip.files.items()}
-    return {"name": clip.name, "seconds": clip.seconds, **clip.covariates, **files}
