@@ -20,6 +20,7 @@ from earwitness.ratings.scales import Scale
 from earwitness.studies.design.orders import PanelHistory, listener_order, rotated_order
 from earwitness.studies.population import Person
 from earwitness.studies.study import Names, Question, SpokenText, Trial
+from earwitness.studies.trials.template import StudyTemplate
 from earwitness.studies.wording import ScaleTexts, Wording
 
 Sound = Callable[[str, str, int], str]  # blind address of an item and system at a position
@@ -29,47 +30,6 @@ Values = Mapping[str, Any]  # of a page, by name
 Treatment = Names
 Way = tuple[Names, int]  # systems as presented, and the index of X
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
-# --- Parts of the study file that study new writes ------------------------------------------------
-
-
-SOUND_SYSTEMS = """\
-# One folder per system, named like the system, with the same file names in each.
-systems: [C0, C1, C2, C3, C4]
-# files: "audio/{system}/{item}.wav"  # path of each file; if set, all files must exist
-"""
-LISTENING_INSTRUCTIONS = (
-    "Use headphones in a quiet room. Listen to each sound to the end before you answer."
-)
-
-
-@dataclass(frozen=True)
-class StudyTemplate:
-    """What the study file of a trial kind starts with.
-
-    Parameters
-    ----------
-    systems
-        Keys of the systems and their files, with comments.
-    instructions
-        Instructions of the listeners.
-    seconds
-        Expected time per question.
-    rule
-        Screening rule to suggest.
-    listeners, panels, clips, sessions
-        Size of the study; clips are those of a listener.
-    """
-
-    systems: str = SOUND_SYSTEMS
-    instructions: str = LISTENING_INSTRUCTIONS
-    seconds: int = 4
-    rule: str = "unheard"
-    listeners: int = 20
-    panels: int = 1
-    clips: int = 12
-    sessions: int = 2
 
 
 # --- Kinds of trials -----------------------------------------------------------------------------
@@ -113,8 +73,8 @@ class TrialKind(ABC):
     switching = False  # free switching between sounds; otherwise played in sequence
     is_single = False  # clips are rated one at a time
     has_known_answers = False  # practice answers can have expected ones
-    open_reference = False  # the reference is presented and labelled
-    hidden_reference = False  # the reference is rated like a system
+    open_reference: ClassVar[bool] = False  # the reference is presented and labelled
+    hidden_reference: ClassVar[bool] = False  # the reference is rated like a system
     letters = LETTERS  # labels of several sounds
     is_paired = False  # systems are rated relative to each other
     unknown = False  # one of the sounds is repeated as X

@@ -19,7 +19,6 @@ from earwitness.studies.trials.base import (
     LETTERS,
     Load,
     RatingFactory,
-    StudyTemplate,
     SwitchedKind,
     Treatment,
     TrialQuestion,
@@ -28,6 +27,7 @@ from earwitness.studies.trials.base import (
     Way,
     check_flag,
 )
+from earwitness.studies.trials.template import StudyTemplate
 from earwitness.studies.wording import Wording
 
 # --- Hidden reference and anchors (MUSHRA) -------------------------------------------------------
@@ -95,8 +95,8 @@ class Mushra(SwitchedKind):
     """
 
     anchors: Names = tuple(ANCHOR_CUTOFFS_HZ)
-    open_reference: bool = True
-    hidden_reference: bool = True
+    open_reference: bool = True  # type: ignore[misc]
+    hidden_reference: bool = True  # type: ignore[misc]
 
     name = "mushra"
     title = "MUSHRA (BS.1534-3)"

@@ -19,7 +19,6 @@ from earwitness.studies.trials.base import (
     Load,
     RatingFactory,
     Sound,
-    StudyTemplate,
     TrialKind,
     TrialQuestion,
     Values,
@@ -27,6 +26,7 @@ from earwitness.studies.trials.base import (
     caption_questions,
     caption_views,
 )
+from earwitness.studies.trials.template import StudyTemplate
 from earwitness.studies.wording import Wording
 
 # --- Rubrics as page views -----------------------------------------------------------------------

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from earwitness.ratings.scales import SCALES
 from earwitness.studies.study import Trial
-from earwitness.studies.trials.base import Load, StudyTemplate, TrialKind, TrialQuestion
+from earwitness.studies.trials.base import Load, TrialKind, TrialQuestion
+from earwitness.studies.trials.template import StudyTemplate
 
 # --- Single-stimulus trials ----------------------------------------------------------------------
 
@@ -22,7 +23,6 @@ class SingleKind(TrialKind):
 
     is_single = True
     has_known_answers = True
-    renderer = "single"
     template = StudyTemplate(rule="p808", listeners=32, panels=4, clips=32, sessions=4)
 
     def asks(self, trial: Trial) -> list[TrialQuestion]:
@@ -52,6 +52,7 @@ class ACR(SingleKind):
         "absolute category rating (ITU-T P.800 and P.808), in which each clip was rated on its own"
     )
     fixed = (SCALES["QUALITY"],)
+    renderer = "single"
     references = ("ITU-T P.800 (1996)", "ITU-T P.808 (2021)")
 
 
@@ -74,6 +75,7 @@ class DCR(SingleKind):
     )
     fixed = (SCALES["DEGRADATION"],)
     open_reference = True
+    renderer = "single"
     references = ("ITU-T P.800 (1996), annex D",)
 
 
@@ -95,4 +97,5 @@ class P835(SingleKind):
     )
     fixed = (SCALES["SIG"], SCALES["BAK"], SCALES["OVRL"])
     orders = (("SIG", "BAK", "OVRL"), ("BAK", "SIG", "OVRL"))
+    renderer = "single"
     references = ("ITU-T P.835 (2003), Systems that include noise suppression",)

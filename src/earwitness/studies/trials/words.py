@@ -22,7 +22,6 @@ from earwitness.studies.trials.base import (
     Caption,
     Load,
     RatingFactory,
-    StudyTemplate,
     TrialKind,
     TrialQuestion,
     Values,
@@ -32,6 +31,7 @@ from earwitness.studies.trials.base import (
     check_flag,
     is_number,
 )
+from earwitness.studies.trials.template import StudyTemplate
 from earwitness.studies.wording import Wording
 
 # --- Trials about a transcript -------------------------------------------------------------------
