@@ -408,7 +408,9 @@ WITHOUT_EXTRAS = (  # the three workflows, on the examples
     Feature(f"{SCORE} --to json", r'"signature"'),
     Feature(f"{SCORE} --to html", r"(?s)<style>.*<script"),
     Feature("study check listen/study.yaml", r"listening"),
-    Feature("agree agree/scores.csv agree/ratings.csv --scale OVRL --low noise_left", r"Kendall"),
+    Feature(
+        "agree agree/scores.csv agree/ratings.csv --scale OVRL --low-is-good noise_left", r"Kendall"
+    ),
     Feature("soundscape village --show", r"sources|hours"),
 )
 

@@ -77,7 +77,7 @@ def test_a_workbook_is_mended_by_what_the_page_says(
         expect(page.locator(".places li")).to_have_count(4 * CLIPS)
         expect(page.locator(".places b").first).to_have_text("Assessment!E3")
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["viewport"]["width"]
-        assert server.run("export", "--all").count('"answer"') == 0
+        assert server.run("export", "--content", "all").count('"answer"') == 0
         page.locator("input[type=file]").set_input_files(good)
         page.get_by_role("button", name=words["workbook_send"], exact=True).tap()
         expect(page.locator("#result h2")).to_have_text(words["saved"])

@@ -69,7 +69,7 @@ def test_recordings_become_the_material_of_a_study(folder: Path) -> None:
     rows = [line.split() for line in done.stdout.splitlines()]
     assert ["session", "S01", "7", "4", "2", "2"] in rows
     assert done.stderr == "wrote 8 clips to selected.csv\n"
-    study = run("study", "new", "--protocol", "acr").stdout
+    study = run("study", "new", "acr").stdout
     for old, new in (
         ("clips.csv", "selected.csv"),
         ("categories: []", "categories: [session, room]"),

@@ -54,8 +54,8 @@ def test_figures_and_report_are_written(study: Path, measured: list[Path], tmp_p
     done = good(
         "references",
         *measured,
-        *("--judgements", study / "judgements.csv", "--sizes", "1,3", *FEW),
-        *("-o", tmp_path / "report.html", "--resume", tmp_path / "parts"),
+        *(study / "judgements.csv", "--sizes", "1,3", *FEW),
+        *("-o", tmp_path / "report.html", "--cache", tmp_path / "parts"),
         *("--figures", tmp_path / "figures", "--metric", "sumaccy"),
     )
     assert f"wrote {tmp_path / 'report.html'}" in done.stderr
@@ -69,7 +69,7 @@ def test_figures_and_report_are_written(study: Path, measured: list[Path], tmp_p
 
 def test_files_of_the_simulator_are_called_simulated(study: Path) -> None:
     files = study / "outputs.jsonl", study / "references.jsonl"
-    ratings = "--judgements", study / "judgements.csv"
+    ratings = [study / "judgements.csv"]
     done = good("references", *files, *ratings, *FEW, "--sizes", "2", "--to", "csv")
     assert "simulated" in done.stdout
 
@@ -92,7 +92,7 @@ def test_items_can_be_filtered(measured: list[Path]) -> None:
 
 
 def test_points_of_figures_are_written_as_a_table(study: Path, measured: list[Path]) -> None:
-    ratings = "--judgements", study / "judgements.csv"
+    ratings = [study / "judgements.csv"]
     options = (*FEW, "--sizes", "1,3", "--metric", "sumaccy", "--to", "csv")
     rows = [*csv.DictReader(io.StringIO(good("references", *measured, *ratings, *options).stdout))]
     assert {row["people"] for row in rows if row["figure"] == "curve"} >= {"1", "3"}
@@ -103,7 +103,7 @@ def test_points_of_figures_are_written_as_a_table(study: Path, measured: list[Pa
 def test_an_interrupted_experiment_is_resumed_with_the_same_result(
     measured: list[Path], tmp_path: Path
 ) -> None:
-    options = (*FEW, "--sizes", "2", "--resume", str(tmp_path / "parts"), "--to", "csv")
+    options = (*FEW, "--sizes", "2", "--cache", str(tmp_path / "parts"), "--to", "csv")
     first = good("references", *measured, *options).stdout
     assert [*(tmp_path / "parts").iterdir()]
     assert good("references", *measured, *options).stdout == first

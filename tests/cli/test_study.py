@@ -13,9 +13,9 @@ from helpers.command_line import run
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_new_study_passes_its_check_as_written(kind: str, tmp_path: Path) -> None:
     study = tmp_path / "study.yaml"
-    made = run("study", "new", "--protocol", kind, "-o", study)
+    made = run("study", "new", kind, "-o", study)
     assert made == (0, "", f"wrote {study}\n")
-    assert study.read_text() == run("study", "new", "--protocol", kind).stdout
+    assert study.read_text() == run("study", "new", kind).stdout
     checked = run("study", "check", study)
     assert checked.returncode == 0, checked.stderr
     assert "note: clips.csv does not exist yet — the plan assumes " in checked.stderr
@@ -53,7 +53,7 @@ def test_a_missing_table_is_an_error_where_files_are_named(tmp_path: Path) -> No
 
 def test_the_plan_goes_to_a_file_in_the_format_of_its_ending(tmp_path: Path) -> None:
     study, page = tmp_path / "study.yaml", tmp_path / "plan.html"
-    run("study", "new", "--protocol", "ab", "-o", study)
+    run("study", "new", "ab", "-o", study)
     done = run("study", "check", study, "-o", page)
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""

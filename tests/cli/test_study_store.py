@@ -18,7 +18,7 @@ __all__ = ["address"]
 
 EXPORTS = (
     ("export",),
-    ("export", "--all"),
+    ("export", "--content", "all"),
     ("status", "--to", "csv"),
     ("status", "--to", "json"),
     ("links", "--to", "csv"),

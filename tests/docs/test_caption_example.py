@@ -209,7 +209,7 @@ def test_the_example_has_its_juries_and_keeps_its_balance(study: Path) -> None:
 
 def test_a_simulated_run_of_the_example_gives_a_report(study: Path, tmp_path: Path) -> None:
     folder = tmp_path / "simulated"
-    run("simulate", study, "-o", folder, "--quality", "person=0.9", "--quality", "model=0.6")
+    run("simulate", study, "-o", folder, "--population", "person=0.9", "--population", "model=0.6")
     text = run("analyse", study, folder / "answers.jsonl", "--no-mixed", "--draws", "100")
     assert re.search(r"person +model .* person$", text, re.M)
     run("analyse", study, folder / "answers.jsonl", "--no-mixed", "-o", tmp_path / "report.html")

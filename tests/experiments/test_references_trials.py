@@ -76,7 +76,7 @@ def test_answers_become_references_and_judgements_of_the_experiment(folder: Path
     [practised] = ITEMS.keys() - {line["item"] for line in lines}
     few = ["--orders", 4, "--draws", 20, "--permutations", 20, "--metric", "sumaccy"]
     found = run(
-        *("experiment", "references", outputs, references, "--judgements", ratings, *few),
+        *("experiment", "references", outputs, references, ratings, *few),
         *("--to", "json"),
     )
     assert f"nobody has made a reference of {practised}: left out" in found.stdout

@@ -38,7 +38,7 @@ def write_study(kind: str) -> None:
             sound(path)
             level = bytes([0, lowest + number % 3])
             path.write_bytes(path.read_bytes().replace(USUAL_SAMPLE, level))
-    command("study", "new", "--protocol", kind, "-o", STUDY)
+    command("study", "new", kind, "-o", STUDY)
     text = STUDY.read_text(encoding="utf-8")
     for old, new in EDITS.items():
         text, count = re.subn(old, new, text)

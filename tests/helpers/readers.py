@@ -50,7 +50,7 @@ def make_samples(folder: Path) -> Path:
     (folder / "judged.xlsx").write_bytes(judged)
     (folder / "workbook.xlsx").write_bytes(judged)
     values = folder / "values.csv"
-    earwitness.study_sheets(folder / "plane.yaml", folder / "sheets.pdf", table=values)
+    earwitness.study_sheets(folder / "plane.yaml", folder / "sheets.pdf", template=values)
     values.write_text(re.sub(r"(?m)^(.*,\d),,", r"\1,0.25,0.75", values.read_text()))
     return folder
 

@@ -240,7 +240,7 @@ def mos(items: int = 16) -> Results:
         "UDASE again & <again>",
         "ratings|cluster_t|holm|seed=0|earwitness=0.1.0",
         (INPUT,),
-        Analysis(("SIG", "BAK", "OVRL")),
+        Analysis(scales=("SIG", "BAK", "OVRL")),
         tuple(scales),
         32,
         screened,

@@ -14,7 +14,7 @@ from earwitness.metaeval.results import Concordance, Figure
 from earwitness.stats.arrays import Floats
 from earwitness.studies.agree import agree
 
-QUICK: dict[str, Any] = {"levels": LEVELS, "draws": 20, "permutations": 20, "splits": 10}
+QUICK: dict[str, Any] = {"at": LEVELS, "draws": 20, "permutations": 20, "splits": 10}
 
 
 def people(systems: int = 6, items: int = 7, raters: int = 5, seed: int = 1) -> Floats:

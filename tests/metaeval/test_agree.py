@@ -128,10 +128,10 @@ def test_low_scores_are_good_where_that_is_said_or_known(tmp_path: Path) -> None
     values = {n: figure(found, n, "item", "kendall_b").value for n in names(found)}
     assert values["pk"] == pytest.approx(values["good"])
     assert values["error"] == pytest.approx(-values["good"])
-    assert any("use --low error if lower is better" in one for one in found.scales[0].warnings)
-    turned = agreed(
-        tmp_path, score_rows(error=-good), rating_rows(votes), scoring=ScoreOptions(low=("error",))
+    assert any(
+        "use --low-is-good error if lower is better" in one for one in found.scales[0].warnings
     )
+    turned = agreed(tmp_path, score_rows(error=-good), rating_rows(votes), low_is_good=("error",))
     own = figure(turned, "error", "item", "kendall_b")
     assert own.value == pytest.approx(values["good"])
     assert turned.scales[0].metrics[0].low_is_good
@@ -142,7 +142,7 @@ def test_low_scores_are_good_where_that_is_said_or_known(tmp_path: Path) -> None
             tmp_path,
             score_rows(error=-good),
             rating_rows(votes),
-            scoring=ScoreOptions(low=("eror",)),
+            low_is_good=("eror",),
         )
 
 
@@ -228,7 +228,7 @@ def test_an_undefined_score_is_left_out_of_its_metric_alone_and_counted(tmp_path
     whole, gaps = noisy(votes, 3, 3), noisy(votes, 4, 4)
     gaps[0, :3] = np.nan
     gaps[4] = np.nan
-    found = agreed(tmp_path, score_rows(whole=whole, gaps=gaps), rating_rows(votes), adjust="none")
+    found = agreed(tmp_path, score_rows(whole=whole, gaps=gaps), rating_rows(votes))
     assert any(
         one.startswith("gaps is undefined for 10 of 42 rated outputs;")
         for one in found.scales[0].warnings
@@ -487,9 +487,9 @@ def test_names_of_samples_and_columns_may_be_called_otherwise(tmp_path: Path) ->
         tmp_path,
         scores,
         ratings,
-        scoring=ScoreOptions(pattern="{system}/{item}.wav", column="wav"),
+        scoring=ScoreOptions(score_pattern="{system}/{item}.wav", score_columns={"sample": "wav"}),
         reading=TableOptions(
-            pattern="{item}__{system}", column="clip", columns={"listener": "who"}
+            pattern="{item}__{system}", columns={"sample": "clip", "listener": "who"}
         ),
     )
     plain = agreed(tmp_path, score_rows(m=metric), rating_rows(votes, "MOSS"))
@@ -502,8 +502,7 @@ def test_names_of_samples_and_columns_may_be_called_otherwise(tmp_path: Path) ->
         ({"coefficient": "kendal_b"}, 'unknown coefficient "kendal_b" — did you mean'),
         ({"generalize": "raters"}, 'unknown population "raters"'),
         ({"mapping": "square"}, 'unknown mapping "square"'),
-        ({"correction": "bonferroni"}, 'unknown correction "bonferroni"'),
-        ({"levels": ("systems",)}, 'unknown level "systems"'),
+        ({"at": ("systems",)}, 'unknown level "systems"'),
         ({"level": 95}, "level must be between 0 and 1"),
         ({"draws": 0}, "draws must be 1 or more"),
         ({"permutations": 0}, "permutations must be 1 or more"),
@@ -546,7 +545,7 @@ def test_a_scale_where_low_is_good_turns_what_agrees(tmp_path: Path) -> None:
 def test_an_anchor_of_one_scale_is_compared_on_the_others(tmp_path: Path) -> None:
     votes = people()
     rows = [*rating_rows(votes, "Q"), *rating_rows(votes, "R")]
-    found = agreed(tmp_path, score_rows(m=noisy(votes, 8, 3)), rows, anchor=["R=S0", "S1"])
+    found = agreed(tmp_path, score_rows(m=noisy(votes, 8, 3)), rows, anchors=["R=S0", "S1"])
     rated = {one.scale.name: set(one.people) for one in found.scales}
     assert rated["Q"] - rated["R"] == {"S0"}
     assert "S1" not in rated["Q"]

@@ -148,7 +148,7 @@ def test_two_systems_are_compared_within_items_and_not_across_systems(tmp_path: 
     assert len([one for one in (*scale.warnings, *found.notes) if "system" in one]) == 1
     assert figure(found, "m", "item", "kendall_b").low < 1
     at_global = agreed(
-        tmp_path, score_rows(m=noisy(votes, 3, 3)), rating_rows(votes), levels=("global",)
+        tmp_path, score_rows(m=noisy(votes, 3, 3)), rating_rows(votes), at=("global",)
     )
     assert [rank.figure.level for rank in at_global.scales[0].ranked] == ["global"]
 

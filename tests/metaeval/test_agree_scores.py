@@ -56,8 +56,7 @@ def test_columns_and_names_of_files_may_be_called_otherwise(tmp_path: Path) -> N
     table = read_scores(
         _file(tmp_path, rows),
         pattern="{system}/{item}.wav",
-        column="path",
-        columns={"metric": "measure", "value": "number"},
+        columns={"sample": "path", "metric": "measure", "value": "number"},
     )
     assert [one.value for one in table.scores] == [7.5, -3.25]
     assert table.scores[1].key == Key("a", "C1")

@@ -28,26 +28,26 @@ ALIKE = "use the same names in both files"
         (
             ["a", "b", "c"],
             ["a.wav", "b.wav", "c.wav"],
-            'by file ending: "a" and "a.wav", "b" and "b.wav", … — use --score-sample item '
+            'by file ending: "a" and "a.wav", "b" and "b.wav", … — use --score-column sample=item '
             f"--score-pattern '{{item}}.wav', or {ALIKE}",
         ),
         (
             ["a.flac"],
             ["a"],
-            'by file ending: "a.flac" and "a" — use --sample item '
+            'by file ending: "a.flac" and "a" — use --column sample=item '
             f"--pattern '{{item}}.flac', or {ALIKE}",
         ),
         (["a.flac"], ["a.wav"], f'by file ending: "a.flac" and "a.wav" — {ALIKE}'),
         (
             ["a"],
             ["x/y/a"],
-            'by folder: "a" and "x/y/a" — use --score-sample item --score-pattern '
+            'by folder: "a" and "x/y/a" — use --score-column sample=item --score-pattern '
             f"'*/*/{{item}}', or {ALIKE}",
         ),
         (
             ["a"],
             ["x/a.wav"],
-            'by file ending and folder: "a" and "x/a.wav" — use --score-sample item '
+            'by file ending and folder: "a" and "x/a.wav" — use --score-column sample=item '
             f"--score-pattern '*/{{item}}.wav', or {ALIKE}",
         ),
         (
@@ -93,17 +93,19 @@ def test_the_remedy_that_is_told_joins_them(tmp_path: Path) -> None:
     scores, ratings = score_rows(m=means), rating_rows(votes)
     wanted = figure(agreed(tmp_path, scores, ratings), "m", "system", "pearson")
     theirs = _with(scores, lambda name: f"set/{name}.wav")
-    with pytest.raises(UsageError, match=r"--score-sample item --score-pattern '\*/\{item\}\.wav'"):
+    with pytest.raises(
+        UsageError, match=r"--score-column sample=item --score-pattern '\*/\{item\}\.wav'"
+    ):
         agreed(tmp_path, theirs, ratings)
-    scoring = ScoreOptions(pattern="*/{item}.wav", column="item")
+    scoring = ScoreOptions(score_pattern="*/{item}.wav", score_columns={"sample": "item"})
     assert (
         figure(agreed(tmp_path, theirs, ratings, scoring=scoring), "m", "system", "pearson")
         == wanted
     )
     ours = _with(ratings, lambda name: f"{name}.flac")
-    with pytest.raises(UsageError, match=r"--sample item --pattern '\{item\}\.flac'"):
+    with pytest.raises(UsageError, match=r"--column sample=item --pattern '\{item\}\.flac'"):
         agreed(tmp_path, scores, ours)
-    reading = TableOptions(pattern="{item}.flac", column="item")
+    reading = TableOptions(pattern="{item}.flac", columns={"sample": "item"})
     assert (
         figure(agreed(tmp_path, scores, ours, reading=reading), "m", "system", "pearson") == wanted
     )

@@ -21,7 +21,7 @@ from earwitness.metaeval.settings import AgreementSettings
 from earwitness.output_formats import render
 from helpers.simulated_metrics import METRICS, both, choices
 
-QUICK = AgreementSettings(levels=LEVELS, draws=60, permutations=60, splits=10)
+QUICK = AgreementSettings(at=LEVELS, draws=60, permutations=60, splits=10)
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,8 @@ def test_a_metric_against_people_is_pointed_out() -> None:
     turned = [replace(s, value=-s.value) if s.metric == "close" else s for s in given.scores]
     warned = analyse_agreement(replace(given, scores=turned), QUICK).scales[0].warnings
     assert any(
-        "close runs counter to the ratings" in one and "--low close" in one for one in warned
+        "close runs counter to the ratings" in one and "--low-is-good close" in one
+        for one in warned
     )
 
 
@@ -264,7 +265,7 @@ def test_nothing_in_common_is_refused_with_names_of_both_sides() -> None:
         {"coefficient": "kendal_b"},
         {"generalize": "people"},
         {"mapping": "square"},
-        {"levels": ("systems",)},
+        {"at": ("systems",)},
         {"draws": 0},
         {"level": 1.0},
         {"folds": 1},
@@ -279,12 +280,11 @@ def test_settings_that_make_no_sense_are_refused(wrong: dict[str, object]) -> No
 def test_the_signature_says_all_that_numbers_depend_on() -> None:
     usual = AgreementSettings().signature
     for name, value in {
-        "levels": ("item",),
+        "at": ("item",),
         "coefficient": "pearson",
         "ranking": ("item",),
         "generalize": "items",
         "mapping": "linear",
-        "correction": "none",
         "level": 0.9,
         "draws": 10,
         "permutations": 10,
@@ -397,13 +397,13 @@ def test_soft_accuracy_and_calibrated_ties_rank_and_test_metrics(
 
 
 def test_coefficients_that_need_more_than_there_is_are_undefined_or_refused() -> None:
-    one_item = replace(QUICK, coefficient="acc_23_calibrated", levels=("item",))
+    one_item = replace(QUICK, coefficient="acc_23_calibrated", at=("item",))
     found = analyse_agreement(both(items=1), one_item)
     assert next(summary_sentences(found)).startswith("No metric has a defined value")
     with pytest.raises(UsageError, match="needs ratings of outputs"):
         analyse_agreement(choices(), replace(QUICK, coefficient="soft_pairwise_accuracy"))
     with pytest.raises(UsageError, match="not available at level item — use system"):
-        replace(QUICK, coefficient="soft_pairwise_accuracy", levels=("item",))
+        replace(QUICK, coefficient="soft_pairwise_accuracy", at=("item",))
 
 
 def test_of_very_many_metrics_the_first_of_every_group_is_tested_and_every_baseline() -> None:
@@ -418,7 +418,7 @@ def test_of_very_many_metrics_the_first_of_every_group_is_tested_and_every_basel
         for key, x in truth.items()
     ]
     metrics = [MetricColumn(name, baseline=name == "m13") for name in names]
-    settings = replace(QUICK, permutations=600, levels=("system",))
+    settings = replace(QUICK, permutations=600, at=("system",))
     one = analyse_agreement(replace(given, scores=scores, metrics=metrics), settings).scales[0]
     tested = {(a.a, a.b) for a in one.apart}
     [rank] = one.ranked

@@ -19,8 +19,7 @@ from earwitness.metaeval.results import Figure, ScaleConcordance
 from earwitness.metaeval.settings import AgreementSettings
 from helpers.simulated_metrics import both
 
-QUICK = AgreementSettings(levels=LEVELS, draws=60, permutations=60, splits=10)
-PLAIN = replace(QUICK, adjust="none")
+QUICK = AgreementSettings(at=LEVELS, draws=60, permutations=60, splits=10)
 TAU = Figure("system", "kendall_b")
 
 
@@ -60,7 +59,9 @@ def adjusted(metric_knows_items: bool) -> ScaleConcordance:
 @cache
 def plain(metric_knows_items: bool) -> ScaleConcordance:
     """Of the study above, with plain means."""
-    return of(unbalanced(metric_knows_items), PLAIN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures.ScaleComparison, "at_level", lambda self, _: self)
+        return of(unbalanced(metric_knows_items), QUICK)
 
 
 def of(given: ScoresAndRatings, settings: AgreementSettings) -> ScaleConcordance:
@@ -97,7 +98,6 @@ def test_it_is_said_that_means_are_adjusted_or_that_they_are_not() -> None:
     assert any(one.startswith(f"{first}also reflect") for one in plain(False).warnings)
     few = replace(QUICK, draws=2, permutations=2, splits=2)
     assert "adjust=items" in analyse_agreement(given, few).signature
-    assert "adjust=none" in analyse_agreement(given, replace(few, adjust="none")).signature
     alone = replace(
         given,
         ratings=[one for one in given.ratings if one.key.item != "item2" or one.key.system == "S2"],
@@ -111,12 +111,15 @@ def test_it_is_said_that_means_are_adjusted_or_that_they_are_not() -> None:
 
 
 def test_other_levels_and_complete_studies_are_left_as_they_are() -> None:
-    figures = adjusted(metric_knows_items=True).metrics[0].figures
+    found = adjusted(metric_knows_items=True).metrics[0].figures
     for figure, own in plain(metric_knows_items=True).metrics[0].figures.items():
         if figure.level != "system":
-            assert repr(figures[figure]) == repr(own)
+            assert repr(found[figure]) == repr(own)
     whole, few = both(), replace(QUICK, draws=10, permutations=10, splits=3)
-    assert repr(of(whole, few)) == repr(of(whole, replace(few, adjust="none")))
+    adjusted_whole = repr(of(whole, few))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures.ScaleComparison, "at_level", lambda self, _: self)
+        assert repr(of(whole, few)) == adjusted_whole
 
 
 def test_curves_of_references_are_adjusted_too() -> None:

@@ -65,7 +65,7 @@ def test_a_matrix_of_the_udase_task_is_read_with_its_scale_in_the_file_name(
         "the table is read as a matrix with one column per listener; use --layout plain to "
         "change this",
         "2 cells of the matrix are empty: not rated",
-        "the scale is called SIG; use --given scale=NAME to change this",
+        "the scale is called SIG; use --constant scale=NAME to change this",
     )
 
 
@@ -196,7 +196,7 @@ def test_means_of_bvcc_need_the_option_for_means(tmp_path: Path) -> None:
         ("utt9c183cd", "sys64e2f", "", "MOS", 4.5),
         ("utt1c183cd", "sys64e2f", "", "MOS", 3.25),
     ]
-    assert "the list has means over listeners — use --means" in refused(path)
+    assert "the list has means over listeners — use --layout means" in refused(path)
 
 
 @pytest.mark.parametrize("head", ["wav,listener,score", "WAV,Listener,Score", "Wav,LISTENER,SCORE"])

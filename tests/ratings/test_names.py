@@ -87,7 +87,7 @@ def test_options_name_scales_in_any_case(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "SIG ↑" in done.stdout
     assert "BAK ↓" in done.stdout
-    results = analyse(votes, anchor="bak=x", margins=[("sig", "0.5")])
+    results = analyse(votes, anchors="bak=x", margins={"sig": 0.5})
     assert [scale.controls for scale in results.scales] == [(), ("x",)]
     assert dict(results.plan.margins) == {"SIG": 0.5}
     scores = [{**row, "pesq": n} for n, row in enumerate(crowd()) if row.pop("listener") == "j"]
@@ -201,5 +201,5 @@ def test_sd_beside_means_is_no_placement() -> None:
         for n, i in enumerate("abcd")
         for k, s in enumerate("xyz")
     ]
-    results = analyse(means, means=True)
+    results = analyse(means, layout="means")
     assert "MOS" in [scale.value.name for scale in results.scales]

@@ -207,7 +207,9 @@ def test_names_of_samples_are_taken_apart(
 def test_known_items_decide_where_several_systems_fit(tmp_path: Path) -> None:
     path = table(tmp_path, "name,listener,MOS\na_x_C.wav,x,4\n")
     known = KnownNames(["C", "x_C"], ["a_x", "b"])
-    found = read_ratings(path, pattern="{item}_{system}.wav", column="name", known_names=known)
+    found = read_ratings(
+        path, pattern="{item}_{system}.wav", columns={"sample": "name"}, known_names=known
+    )
     assert found.ratings[0].key == Key("a_x", "C")
 
 
@@ -254,8 +256,8 @@ def test_a_name_that_does_not_fit_is_a_problem_of_its_line(tmp_path: Path) -> No
         ({"pattern": "{item}/{x"}, "unmatched brace"),
         ({"columns": {"listner": "x"}}, 'did you mean "listener"?'),
         ({"columns": {"item": "x", "system": "x"}}, 'columns: "x" is named twice'),
-        ({"constants": {"who": "x"}}, 'given: unknown role "who"'),
-        ({"constants": {"listener": ""}}, "given: listener must be printable text"),
+        ({"constants": {"who": "x"}}, 'constants: unknown role "who"'),
+        ({"constants": {"listener": ""}}, "constants: listener must be printable text"),
         ({"scales": ("SIG", "SIG")}, 'scales: "SIG" is named twice'),
         ({"scales": ("SIG",), "columns": {"value": "x"}}, "value: cannot be combined"),
         ({"limits": {"SIG": (5, 1, 1)}}, "limits of SIG must be"),
@@ -318,17 +320,17 @@ a,C0,1,SIG,4_0,1,
         (
             "item,system,listner,scale,value",
             '1: listener: missing column — did you mean "listner"? '
-            "or use --column listener=NAME or --given listener=VALUE",
+            "or use --column listener=NAME or --constant listener=VALUE",
         ),
         (
             "item,system,who,scale,value",
             "1: listener: missing column — found: who; "
-            "or use --column listener=NAME or --given listener=VALUE",
+            "or use --column listener=NAME or --constant listener=VALUE",
         ),
         (
             "item,system,listener,scale,vlaue",
             '1: value: missing column — did you mean "vlaue"? '
-            "or use --column value=NAME or --given value=VALUE",
+            "or use --column value=NAME or --constant value=VALUE",
         ),
         (
             "item,system,listener,scales,values",
@@ -341,7 +343,7 @@ a,C0,1,SIG,4_0,1,
         (
             "item,system,listner,SIG,BAK",  # the third column is one of names
             '1: listener: missing column — did you mean "listner"? '
-            "or use --column listener=NAME or --given listener=VALUE",
+            "or use --column listener=NAME or --constant listener=VALUE",
         ),
         ("item,system,listener,SIG,SIG", '1: "SIG": duplicate column — keep one'),
         ("item,system,listener,SIGN,MOS", '1: "SIGN": unknown column — did you mean "SIG"?'),

@@ -139,7 +139,9 @@ STUDIES = (
             "  - {type: mushra, id: a, reference: no.wav, stimuli: {}}\n"
         },
     ),
-    Command("bad-simulate", "study simulate bad/good.yaml -o bad/sim --quality C8=0.5 --bias -1"),
+    Command(
+        "bad-simulate", "study simulate bad/good.yaml -o bad/sim --population C8=0.5 --bias -1"
+    ),
     Command("bad-power", "study power bad/good.yaml --sd listner=1 --power 2"),
     Command(
         "bad-links", "study links bad/good.yaml --db text.db", {"text.db": "no database\n" * 9}

@@ -222,13 +222,13 @@ FEWER = "--draws 20 --permutations 20"
 AGREE = (
     Command(
         "agree",
-        f"agree {P835} --scale OVRL --low noise_left --baseline loudness {FEWER} --to html",
+        f"agree {P835} --scale OVRL --low-is-good noise_left --baseline loudness {FEWER} --to html",
     ),
     Command(
         "agree-options",
-        f"agree {P835} --scale SIG=1:5 --metric pesq --metric sisdr --rank pearson --at system "
-        f"--generalize listeners --mapping linear --correction bh --screen p808 {FEWER} "
-        "-o out/agree.csv",
+        f"agree {P835} --scale SIG=1:5 --metric pesq --metric sisdr --coefficient pearson "
+        "--at system --generalize listeners --mapping linear --screening p808 "
+        f"{FEWER} -o out/agree.csv",
         {"out/keep.txt": "here\n"},
     ),
     Command(
@@ -243,7 +243,8 @@ AGREE = (
         f"{FEWER}",
     ),
     Command(
-        "analyse", "study analyse examples/ratings/ratings.csv --screen p808 --draws 40 --no-mixed"
+        "analyse",
+        "study analyse examples/ratings/ratings.csv --screening p808 --draws 40 --no-mixed",
     ),
     Command(
         "analyse-paper",
@@ -303,7 +304,7 @@ CODECS = {
 }
 
 STUDY_CHAIN = (
-    *(Command(f"new-{kind}", f"study new --protocol {kind}") for kind in (*KINDS, *EXPERTS)),
+    *(Command(f"new-{kind}", f"study new {kind}") for kind in (*KINDS, *EXPERTS)),
     Command("check", "study check examples/p835/study.yaml"),
     Command("check-html", "study check examples/p835/study.yaml --minutes 40 --to html"),
     Command("design", "study design kinds/mushra.yaml -o design", {**PLACES, **STUDIES}),
@@ -311,7 +312,7 @@ STUDY_CHAIN = (
     Command("power", "study power examples/p835/study.yaml --runs 50"),
     Command(
         "power-difference",
-        "study power kinds/acr.yaml --difference 0.5 --listeners 6 --listeners 9 "
+        "study power kinds/acr.yaml --differences 0.5 --listeners 6,9 "
         "--sd residual=0.5 --runs 20 --power 0.9",
     ),
     Command(
@@ -343,8 +344,8 @@ STUDY_CHAIN = (
 KIND_CHAIN = (
     Command(
         "simulate-p835",
-        "study simulate kinds/p835.yaml -o simulated/p835 --careless 1 --fatigue 0.1 --seed 2 "
-        "--quality C0=0.3 --quality C1=0.8",
+        "study simulate kinds/p835.yaml -o simulated/p835 --population careless=1 "
+        "--population fatigue=0.1 --seed 2 --population C0=0.3 --population C1=0.8",
         {**PLACES, **STUDIES, "simulated/keep.txt": "here\n"},
     ),
     *(
@@ -366,7 +367,7 @@ KIND_CHAIN = (
     Command("simulated-acr-ratings", "study ratings kinds/acr.yaml simulated/acr/answers.jsonl"),
     Command(
         "simulated-mushra",
-        "study analyse kinds/mushra.yaml simulated/mushra/answers.jsonl --screen bs1534 "
+        "study analyse kinds/mushra.yaml simulated/mushra/answers.jsonl --screening bs1534 "
         "--draws 40 --no-mixed",
     ),
     Command(
@@ -381,8 +382,8 @@ RUBRIC = (
     Command("rubric-design", "study design captions/study.yaml -o captions/design"),
     Command(
         "rubric-simulate",
-        "study simulate captions/study.yaml -o captions/dry --quality "
-        "person=0.9 --quality model=0.75",
+        "study simulate captions/study.yaml -o captions/dry --population "
+        "person=0.9 --population model=0.75",
     ),
     Command("rubric-analyse", f"{DRY} captions/dry/answers.jsonl --draws 40 --no-mixed"),
     Command(
@@ -412,7 +413,9 @@ RUBRIC = (
     ),
     Command("rubric-status", "study status captions/study.yaml"),
     Command("rubric-export", "study export captions/study.yaml"),
-    Command("rubric-export-all", "study export captions/study.yaml --all -o captions/all.jsonl"),
+    Command(
+        "rubric-export-all", "study export captions/study.yaml --content all -o captions/all.jsonl"
+    ),
     Command("rubric-store", f"{DRY} --db captions/study.db --draws 20 --no-mixed --to json"),
     Command("workbooks-answers", "study import-xlsx captions/study.yaml captions/back/P1.xlsx"),
     Command(

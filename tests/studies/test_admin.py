@@ -304,7 +304,7 @@ def test_everything_that_is_kept_can_be_exported(folder: Path, address: str) -> 
         take(client, own)
         event = {"kind": "blur", "page": "1.1"}
         client.post(f"{own}/events", json={"id": "12345678", "events": [event]})
-    command = ("study", "export", str(path), "--db", address, "--all")
+    command = ("study", "export", str(path), "--db", address, "--content", "all")
     records = [json.loads(line) for line in run(*command).stdout.splitlines()]
     kinds = [one["record"] for one in records]
     assert {"study", "listener", "answer", "event"} == {*kinds}
@@ -315,7 +315,7 @@ def test_everything_that_is_kept_can_be_exported(folder: Path, address: str) -> 
     silent = kinds.count("answer") - len(export.stdout.splitlines())
     assert silent > 0
     assert f"note: {silent} pages without questions" in export.stderr
-    assert "--all" in export.stderr
+    assert "--content all" in export.stderr
 
 
 def test_a_store_that_links_made_is_told(folder: Path) -> None:
@@ -333,7 +333,7 @@ def test_what_was_answered_can_be_told_without_sounds(folder: Path, table: bool)
     (folder / "clips.csv").write_text("name,seconds\n" + "".join(f"{one},0.1\n" for one in "abcd"))
     with served(path, str(folder / "study.db")) as client:
         take(client, link(client))
-    verbs = (["status"], ["export"], ["export", "--all"])
+    verbs = (["status"], ["export"], ["export", "--content", "all"])
     commands = [["study", *verb, str(path)] for verb in verbs]
     before = [run(*command).stdout for command in commands]
     for file in folder.glob("*/*.wav" if table else "C1/*.wav"):

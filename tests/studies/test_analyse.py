@@ -379,7 +379,7 @@ def few(**how: Any) -> Results:
 
 
 def test_an_anchor_of_one_scale_competes_on_the_others() -> None:
-    found = few(anchor=["BAK=noisy", "SIG=clipped", "SIG=noisy"])
+    found = few(anchors=["BAK=noisy", "SIG=clipped", "SIG=noisy"])
     assert {one.value.name: one.controls for one in found.scales} == {
         "SIG": ("clipped", "noisy"),
         "BAK": ("noisy",),
@@ -388,7 +388,7 @@ def test_an_anchor_of_one_scale_competes_on_the_others() -> None:
     compared = [{n for c in one.contrasts for n in (c.a, c.b)} for one in found.scales]
     assert compared == [{"A", "B", "C"}, {"A", "B", "C", "clipped"}]
     assert "|anchors=BAK:noisy+SIG:clipped+SIG:noisy|" in found.signature
-    same = few(anchor={"BAK": "noisy", "SIG": ("clipped", "noisy")})
+    same = few(anchors={"BAK": "noisy", "SIG": ("clipped", "noisy")})
     assert repr(same) == repr(found)
     lines = str(apply_renderer(found, "report").sections[0]).split("'")
     assert any("BAK" in line and "clipped" in line and "controls: noisy" in line for line in lines)
@@ -403,7 +403,7 @@ def test_an_anchor_of_one_scale_competes_on_the_others() -> None:
 
 
 def test_several_anchors_hold_on_all_scales() -> None:
-    found = few(anchor=("noisy", "clipped"))
+    found = few(anchors=("noisy", "clipped"))
     assert [set(one.controls) for one in found.scales] == [{"noisy", "clipped"}] * 2
     assert "controls=clipped+noisy" in found.signature
     assert "anchors=" not in found.signature
@@ -412,10 +412,10 @@ def test_several_anchors_hold_on_all_scales() -> None:
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ({"anchor": "nosy"}, 'anchor: no ratings of "nosy" — did you mean "noisy"?'),
-        ({"anchor": "BACK=noisy"}, 'anchor: no ratings on scale "BACK" — did you mean "BAK"?'),
-        ({"anchor": {"BAK": ["nosy"]}}, 'anchor: no ratings of "nosy" on BAK — did you mean'),
-        ({"anchor": "BAK="}, 'anchor: write SYSTEM or SCALE=SYSTEM, got "BAK="'),
+        ({"anchors": "nosy"}, 'anchors: no ratings of "nosy" — did you mean "noisy"?'),
+        ({"anchors": "BACK=noisy"}, 'anchors: no ratings on scale "BACK" — did you mean "BAK"?'),
+        ({"anchors": {"BAK": ["nosy"]}}, 'anchors: no ratings of "nosy" on BAK — did you mean'),
+        ({"anchors": "BAK="}, 'anchors: write SYSTEM or SCALE=SYSTEM, got "BAK="'),
         ({"low_is_good": ["BACK"]}, 'low_is_good: no ratings on scale "BACK" — did you mean "BAK"'),
         ({"test": "wilcox"}, 'unknown test "wilcox" — did you mean "wilcoxon"?'),
         (
@@ -471,7 +471,7 @@ def test_equivalence_and_interactions_are_tested_by_t_even_with_rank_tests() -> 
     votes = [vote | {"room": "in" if vote["item"] in "abc" else "out"} for vote in two_scales()]
     how: dict[str, Any] = {"mixed": False, "draws": DRAWS, "by": ["room"]}
     by_t, found = (
-        study_analyse(votes, margins=[("SIG", "2")], test=test, **how) for test in ("t", "wilcoxon")
+        study_analyse(votes, margins={"SIG": 2}, test=test, **how) for test in ("t", "wilcoxon")
     )
     for one, other in zip(found.scales, by_t.scales, strict=True):
         assert repr(one.equivalences) == repr(other.equivalences)
@@ -484,10 +484,10 @@ def test_equivalence_and_interactions_are_tested_by_t_even_with_rank_tests() -> 
 
 
 def test_friedmans_test_leaves_out_anchors_and_says_when_nobody_rated_all_systems() -> None:
-    anchored = few(test="wilcoxon", anchor=["noisy", "clipped"]).scales[0].friedman
+    anchored = few(test="wilcoxon", anchors=["noisy", "clipped"]).scales[0].friedman
     assert anchored is not None
     assert anchored.systems == 3
-    assert few(test="wilcoxon", anchor=["noisy", "clipped", "A"]).scales[0].friedman is None
+    assert few(test="wilcoxon", anchors=["noisy", "clipped", "A"]).scales[0].friedman is None
     systems = ["noisy", "clipped", "A", "B", "C"]
     some = [v for v in two_scales() if systems.index(v["system"]) != v["listener"] % 5]
     scale = study_analyse(some, test="wilcoxon", mixed=False, draws=DRAWS).scales[0]
@@ -553,7 +553,7 @@ def test_planned_anchors_and_tests_are_used_and_changes_of_them_told(
     assert found.changed == ()
     assert [one.controls for one in found.scales] == [(second,), (second, first)]
     assert all(one.friedman for one in found.scales)
-    other = results(study, votes, mixed=False, test="wilcoxon", anchor=[f"BAK={first}"])
+    other = results(study, votes, mixed=False, test="wilcoxon", anchors=[f"BAK={first}"])
     assert other.changed == (
         "test: t was planned, wilcoxon was used",
         f"anchors: none was planned, {first} (BAK) was used",

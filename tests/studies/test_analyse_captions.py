@@ -138,7 +138,7 @@ def test_plans_that_cannot_be_are_refused_with_their_place(
 def test_margins_of_the_study_are_tested_and_others_are_told(file: Path) -> None:
     study = read_study(with_plan(file, "{margins: {total: 0.5}}"))
     assert study.analysis.margins == {"total": 0.5}
-    said = settings_of(study, margins=[("total", "0.2")], blank="zero", by=["jury"])
+    said = settings_of(study, margins={"total": 0.2}, blank="zero", by=["jury"])
     assert plan_changes(study, said) == (
         "by: dataset, jury was planned, jury was used",
         "blank: drop was planned, zero was used",
@@ -172,7 +172,7 @@ def test_the_summary_starts_with_the_total_and_stays_below_15_lines() -> None:
         for system in ("person", "model")
         for rater in range(1, 17)
     ]
-    margins = [("total", "0.5"), ("recall", "0.3")]
+    margins = {"total": 0.5, "recall": 0.3}
     results = study_analyse(rows, by=("dataset", "jury"), margins=margins, draws=20, mixed=False)
     summary = render(results, "text").split("\n\n")[0].splitlines()
     assert summary[0].startswith("person is significantly better than model on total")

@@ -55,7 +55,8 @@ def number(cell: Any) -> Any:
 
 def analysed(made: list[Any], **how: Any) -> Results:
     records = [{name: number(cell) for name, cell in row.items()} for row in made]
-    return study_analyse(records, **({"means": True, "draws": 20} | how))
+    options: dict[str, Any] = {"layout": "means", "draws": 20} | how
+    return study_analyse(records, **options)
 
 
 def scale_of(found: Results, name: str) -> ScaleResults:
@@ -77,12 +78,12 @@ def test_means_between_the_steps_of_a_scale_are_read_and_others_are_refused(
     made = means()
     path = tmp_path / "means.csv"
     path.write_text(table(made), encoding="utf-8")
-    found = study_analyse(path, means=True)
+    found = study_analyse(path, layout="means")
     assert [scale.value.name for scale in found.scales] == [*DIMENSIONS, "total"]
     made[3]["precision"], made[4]["fluency"] = "5.0625", "0.01"
     path.write_text(table(made), encoding="utf-8")
     with pytest.raises(InputError) as error:
-        study_analyse(path, means=True)
+        study_analyse(path, layout="means")
     told = str(error.value)
     assert "means.csv:5: precision: 5.0625 is outside scale precision (1 to 5)" in told
     assert "means.csv:6: fluency: 0.01 is outside scale fluency (-2 to 0)" in told
@@ -90,10 +91,10 @@ def test_means_between_the_steps_of_a_scale_are_read_and_others_are_refused(
 
 def test_without_the_option_a_table_of_means_is_refused() -> None:
     with pytest.raises(InputError, match="listener"):
-        analysed(means(), means=False)
+        analysed(means(), layout="auto")
     voted = [row | {"listener": "anna"} for row in means()]
     with pytest.raises(InputError, match="outside scale fluency"):
-        analysed(voted, means=False)
+        analysed(voted, layout="auto")
     with pytest.raises(InputError, match="a table of means has no listeners"):
         analysed(voted)
 
@@ -173,7 +174,7 @@ def test_the_number_of_raters_may_be_a_column_or_unknown() -> None:
     with pytest.raises(InputError, match="must be a whole number"):
         analysed([row | {"n": "4.5"} for row in means()])
     with pytest.raises(UsageError, match="raters"):
-        analysed(means(), means=False, constants={"raters": 5})
+        analysed(means(), layout="auto", constants={"raters": 5})
 
 
 def test_one_row_per_mean_is_read_too() -> None:
@@ -340,7 +341,7 @@ def test_published_totals_are_used_and_those_of_the_means_shown_beside_them() ->
 def test_blanks_of_raters_show_totals_with_and_without_them() -> None:
     made = rows()
     made[4]["irrelevance"] = ""
-    how: dict[str, Any] = {"means": False, "draws": 20, "mixed": False}
+    how: dict[str, Any] = {"layout": "auto", "draws": 20, "mixed": False}
     found, zero = analysed(made, **how), analysed(made, blank="zero", **how)
     one = next(one for one in found.alternatives if one.value == "total")
     assert one.alternative == "without 1 row with a blank"
@@ -357,7 +358,17 @@ def test_blanks_of_raters_show_totals_with_and_without_them() -> None:
 def test_the_shell_reads_means(tmp_path: Path) -> None:
     path = tmp_path / "means.csv"
     path.write_text(table(means()), encoding="utf-8")
-    given = ["study", "analyse", str(path), "--means", "--given", "raters=5", "--test", "wilcoxon"]
+    given = [
+        "study",
+        "analyse",
+        str(path),
+        "--layout",
+        "means",
+        "--constant",
+        "raters=5",
+        "--test",
+        "wilcoxon",
+    ]
     done = CliRunner().invoke(group, given)
     assert done.exit_code == 0, done.output
     assert "Each value is a mean over 5 raters" in done.output.replace("\n  ", " ")

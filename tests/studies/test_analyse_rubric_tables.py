@@ -279,11 +279,9 @@ def test_fields_and_scales_that_are_not_there_are_told_with_the_nearest(tmp_path
     with pytest.raises(InputError, match='did you mean "dataset"'):
         analysed(tmp_path, text, by=("datset",))
     with pytest.raises(UsageError, match='no ratings on scale "totl"'):
-        analysed(tmp_path, text, margins=[("totl", "0.5")])
-    with pytest.raises(UsageError, match="margin: write SCALE=NUMBER"):
-        analysed(tmp_path, text, margins=[("total", "half")])
+        analysed(tmp_path, text, margins={"totl": 0.5})
     with pytest.raises(UsageError, match="margin of total must be a finite number above 0"):
-        analysed(tmp_path, text, margins=[("total", "-1")])
+        analysed(tmp_path, text, margins={"total": -1})
 
 
 def test_a_field_that_divides_too_finely_is_refused(tmp_path: Path) -> None:
@@ -295,7 +293,7 @@ def test_a_field_that_divides_too_finely_is_refused(tmp_path: Path) -> None:
 def test_raters_who_judge_one_source_only_are_compared_by_the_mixed_model(tmp_path: Path) -> None:
     own = {f"R{n}": ("person", "model")[n % 2] for n in range(8)}
     made = [row for row in rows(raters=8) if row["system"] == own[row["listener"]]]
-    found = analysed(tmp_path, table(made), by=("dataset", "jury"), margins=[("total", "0.5")])
+    found = analysed(tmp_path, table(made), by=("dataset", "jury"), margins={"total": 0.5})
     whole = found.scales[-1]
     assert whole.contrasts[0].difference.n == 0
     (model,) = whole.modelled
@@ -305,7 +303,7 @@ def test_raters_who_judge_one_source_only_are_compared_by_the_mixed_model(tmp_pa
 
 
 def test_margins_make_tests_of_equivalence(tmp_path: Path) -> None:
-    found = analysed(tmp_path, table(rows()), margins=[("total", "4")])
+    found = analysed(tmp_path, table(rows()), margins={"total": 4})
     (one,) = found.scales[-1].equivalences
     assert one.shown
     assert one.margin == 4

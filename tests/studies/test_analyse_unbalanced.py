@@ -55,7 +55,7 @@ TWO_WAY = (
 
 @pytest.mark.parametrize("interval", ["cluster_t", "naive_t", "two_way_bootstrap", "mixed"])
 def test_systems_that_share_few_items_are_compared_by_the_two_way_test(interval: str) -> None:
-    results = analyse(different_items(3), interval=interval, margins=[("MOS", "1")])
+    results = analyse(different_items(3), interval=interval, margins={"MOS": 1})
     (contrast,) = results.scales[0].contrasts
     assert (contrast.better, contrast.note) == ("b", "two-way test: 3 of 8 items shared")
     assert contrast.difference.method == "two_way_t"

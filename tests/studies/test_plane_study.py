@@ -131,7 +131,7 @@ def test_recordings_become_skims_a_practice_and_sittings(tmp_path: Path) -> None
     }
     place = tmp_path / "study"
     notes = study_plane(
-        days, place, zs=(0, 0.5, 1), methods=("pareto",), practice=tmp_path / "X",
+        days, place, z=(0, 0.5, 1), method=("pareto",), practice=tmp_path / "X",
         speech="reverse", language="fr", **settings,
     )  # fmt: skip
     assert REASONS_NOTE in notes
@@ -165,7 +165,7 @@ def test_imported_skims_are_practised_with_skims_of_the_practice_day(
         "length": 18.0,
     }
     notes = study_plane(
-        folders, tmp_path / "study", practice=tmp_path / "X", methods=("pareto",), **settings
+        folders, tmp_path / "study", practice=tmp_path / "X", method=("pareto",), **settings
     )
     assert any("--method, --z and --length apply only to skims made for" in note for note in notes)
     study = read_study(tmp_path / "study" / "study.yaml")
@@ -286,7 +286,7 @@ def test_a_table_names_systems_of_files_and_of_parts_of_one_file(
     table = tmp_path / "skims.csv"
     rows = ["A,1,random,", "A,2,ours,0", "A,3,ours,1", "B,1,ours,1", "B,2,random,", "B,3,ours,0"]
     table.write_text("folder,number,method,z\n" + "\n".join(rows) + "\n")
-    notes = study_plane(folders, tmp_path / "study", practice=False, table=table)
+    notes = study_plane(folders, tmp_path / "study", practice=False, skims=table)
     assert notes == []
     assert lengths(tmp_path / "study", "A") == {"random": 1.25, "ours-z0": 1.5, "ours-z1": 1.75}
     found = lengths(tmp_path / "study", "B")
@@ -294,7 +294,7 @@ def test_a_table_names_systems_of_files_and_of_parts_of_one_file(
         "ours-z1": 1, "random": 2, "ours-z0": 3}  # fmt: skip
     table.write_text("folder,number,system,z\nA,1,x,2\nA,9,y,\nC,1,x,\nA,1,x,\n")
     with pytest.raises(InputError) as error:
-        study_plane(folders, tmp_path / "other", practice=False, table=table)
+        study_plane(folders, tmp_path / "other", practice=False, skims=table)
     for message in ('A has no skim "9"', 'unknown folder "C"', "this skim has another row"):
         assert message in str(error.value)
     assert not (tmp_path / "other").exists()
@@ -315,7 +315,7 @@ def test_rows_of_a_table_name_one_skim(tmp_path: Path) -> None:
     table = tmp_path / "skims.csv"
     table.write_text(f"folder,file,system\n{made},x,z\nC,3,z\nC,2,z\n")
     with pytest.raises(InputError) as error:
-        study_plane([made, folder], tmp_path / "study", practice=False, table=table)
+        study_plane([made, folder], tmp_path / "study", practice=False, skims=table)
     assert 'made" has several recordings — use the name of one of them: a, b' in str(error.value)
     assert 'C has no skim "3"' in str(error.value)
     assert error.value.count == 2
@@ -325,13 +325,13 @@ def test_numbers_that_may_be_different_methods_are_noted(
     folders: list[Path], tmp_path: Path
 ) -> None:
     [note] = study_plane(folders, tmp_path / "study", practice=False)
-    assert "name their systems with --table" in note
+    assert "name their systems with --skims" in note
     others = [
         write_folder(tmp_path / "C", "-q10", "-q9", "-q8"),
         write_folder(tmp_path / "D", "-x", "-y", "-z"),
     ]
     [note] = study_plane(others, tmp_path / "other", practice=False)
-    assert "name their systems with --table" in note
+    assert "name their systems with --skims" in note
     assert lengths(tmp_path / "other", "C") == {"1": 1.75, "2": 1.5, "3": 1.25}
 
 
@@ -460,7 +460,7 @@ def test_an_interrupted_command_leaves_only_what_existed_before(
     settings: dict[str, Any] = {"cache": tmp_path / "cache", "period": 20.0, "length": 18.0}
     day = write(tmp_path / "one.wav", noise(80))
     with pytest.raises(KeyboardInterrupt):
-        study_plane(day, place, zs=(0, 1), methods=("pareto",), embedder="log-mel", **settings)
+        study_plane(day, place, z=(0, 1), method=("pareto",), embedder="log-mel", **settings)
     left = [path.name for path in (tmp_path / "new").rglob("*")]
     assert left == (["study", "skims", "mine.txt"] if is_made_before else [])
     assert (tmp_path / "new").exists() == is_made_before
@@ -514,7 +514,7 @@ def test_a_folder_without_a_full_length_recording_is_one_recording_with_a_note(
         write(tmp_path / "A" / f"A-{number}.wav", noise(40, number))
     settings: dict[str, Any] = {"embedder": "log-mel", "cache": tmp_path / "cache", "period": 20.0}
     place = tmp_path / "study"
-    notes = study_plane(tmp_path / "A", place, zs=(0, 1), practice=False, **settings)
+    notes = study_plane(tmp_path / "A", place, z=(0, 1), practice=False, **settings)
     assert any("A: all audio files are one recording of 1.3 min" in note for note in notes)
     (tmp_path / "A" / "A-1.wav").rename(tmp_path / "A" / "A_full.wav")
     with pytest.raises(UsageError, match="no silence of 30 s separates skims"):
@@ -584,7 +584,7 @@ def test_own_practice_skims_are_examples_or_placed_with_feedback(tmp_path: Path)
     assert block["parameters"] == {"check": False, "hours": 1}
     table = tmp_path / "skims.csv"
     table.write_text("folder;file;tc;sd;reason\nX;X-2.wav;0.5;0,25;Wind.\nX;X-3;1;0;\n")
-    study_plane(folder, tmp_path / "placed", practice=practice, table=table)
+    study_plane(folder, tmp_path / "placed", practice=practice, skims=table)
     study = read_study(tmp_path / "placed" / "study.yaml")
     assert lengths(tmp_path / "placed", "X") == {"1": 3.25, "2": 3.75, "3": 4.0}
     assert [(one.system, one.scale, one.value) for one in study.gold] == [

@@ -81,7 +81,7 @@ def test_pilots_give_their_own_variances(tmp_path: Path) -> None:
     made = study_power(study, pilot=[path], runs=1)
     assert made.components["listener_system"] == pytest.approx(0.6, rel=0.25)  # 0.15 of 4 points
     assert "pilot answers.jsonl (24 listeners" in made.source
-    said = study_power(study, pilot=[path], components={"listener_system": 0.1}, runs=1)
+    said = study_power(study, pilot=[path], sd={"listener_system": 0.1}, runs=1)
     assert said.rows[0].detectable < made.rows[0].detectable
 
 
@@ -166,12 +166,12 @@ def test_pilots_lacking_a_component_need_only_that_one(earlier: list[dict[str, A
     columns, one = {"listener": "worker"}, {"listener_system": 0.2, "item_system": 0.1}
     with pytest.raises(UsageError, match="--sd listener_system=POINTS --sd item_system=POINTS"):
         study_power(small(), pilot=rows, columns=columns, runs=1)
-    found = study_power(small(), pilot=rows, columns=columns, components=one, runs=1)
+    found = study_power(small(), pilot=rows, columns=columns, sd=one, runs=1)
     assert found.source.endswith("votes on MOS), except listener_system, item_system")
 
 
 def test_databases_and_study_files_are_no_pilots(tmp_path: Path) -> None:
-    for name, said in (("study.db", "study export"), ("study.yaml", "use --pilot-study")):
+    for name, said in (("study.db", "study export"), ("study.yaml", "name it as pilot_study")):
         (tmp_path / name).write_bytes(b"")
         with pytest.raises(UsageError, match=said):
             study_power(small(), pilot=tmp_path / name)
@@ -179,7 +179,7 @@ def test_databases_and_study_files_are_no_pilots(tmp_path: Path) -> None:
 
 def test_all_that_is_wrong_with_a_request_is_told_at_once() -> None:
     with pytest.raises(UsageError) as caught:
-        study_power(small(), wanted=2, runs=0, components={"item": -1.0})
+        study_power(small(), power=2, runs=0, sd={"item": -1.0})
     assert [line.split(" must")[0] for line in str(caught.value).splitlines()] == [
         "power",
         "runs",
@@ -212,13 +212,13 @@ def test_power_is_shown_in_every_form() -> None:
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"wanted": 1.0}, "power must be between 0 and 1"),
+        ({"power": 1.0}, "power must be between 0 and 1"),
         ({"runs": 0}, "runs must be at least 1"),
         ({"differences": [0.0]}, "above 0"),
         ({"listeners": [1]}, "listeners must be at least 2"),
         ({"scale": "SIGG"}, 'did you mean "SIG"'),
-        ({"components": {"residuel": 1.0}}, 'did you mean "residual"'),
-        ({"components": {"residual": -1.0}}, "at least 0"),
+        ({"sd": {"residuel": 1.0}}, 'did you mean "residual"'),
+        ({"sd": {"residual": -1.0}}, "at least 0"),
     ],
 )
 def test_what_cannot_be_is_refused(how: dict[str, Any], said: str) -> None:

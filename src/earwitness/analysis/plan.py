@@ -4,37 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A planned screening rule with its limits."""
-
-    name: str
-    limits: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Analysis:
-    """The analysis, planned before listening starts.
-
-    ``by`` names fields of items or listeners by which results are grouped; ``margins`` has the
-    equivalence margin of each scale. ``test`` is the test of pairs over listeners. ``anchors`` has
-    the anchor systems of each scale, those of all scales under ``ALL_SCALES``. ``adjust`` is what
-    means are adjusted for.
-    """
-
-    scales: tuple[str, ...] = ()
-    contrasts: tuple[tuple[str, str], ...] = ()
-    interval: str = "cluster_t"
-    level: float = 0.95
-    correction: str = "holm"
-    by: tuple[str, ...] = ()
-    margins: Mapping[str, float] = field(default_factory=dict)
-    test: str = "t"
-    anchors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    adjust: str = "none"
-
+from typing import Annotated
 
 # --- Choices of an analysis plan -----------------------------------------------------------------
 
@@ -60,6 +30,73 @@ POPULATION_TEXTS = {
     "listeners": "other listeners on these items",
     "items": "other listeners and other items",
 }
+
+
+# --- The plan ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A planned screening rule with its limits."""
+
+    name: str
+    limits: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """The analysis, planned before listening starts.
+
+    Parameters
+    ----------
+    scales
+        Scales to analyse. By default all.
+    contrasts
+        Pairs of systems to compare. By default all pairs.
+    interval
+        Method of confidence intervals.
+    level
+        Confidence level of intervals.
+    correction
+        Correction for multiple comparisons.
+    test
+        Test of pairs of systems; wilcoxon: signed-rank tests over listeners, and a Friedman test of
+        all systems.
+    adjust
+        What means are adjusted for, if systems were rated on different items.
+    anchors
+        Systems that are rated but not ranked, by scale; those of all scales under ``ALL_SCALES``.
+    by
+        Fields by which results are grouped: columns of the material, jury, or questions of forms;
+        for captions, dataset and jury by default (none: no grouping).
+    margins
+        Equivalence margin per scale: systems that differ by less are equivalent.
+    """
+
+    scales: tuple[str, ...] = ()
+    contrasts: Annotated[tuple[tuple[str, str], ...], "A:B"] = ()
+    interval: Annotated[str, ANALYSIS_INTERVALS] = "cluster_t"
+    level: float = 0.95
+    correction: Annotated[str, ANALYSIS_CORRECTIONS] = "holm"
+    by: Annotated[tuple[str, ...], "FIELD"] = ()
+    margins: Annotated[Mapping[str, float], "SCALE=POINTS"] = field(default_factory=dict)
+    test: Annotated[str, ANALYSIS_TESTS] = T_TEST
+    anchors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    adjust: Annotated[str, ANALYSIS_ADJUSTMENTS] = NOT_ADJUSTED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysisBlock(Analysis):
+    """The keys of a planned analysis in a study file.
+
+    Parameters
+    ----------
+    generalize
+        To whom results generalize: other listeners on these items, or other items as well (interval
+        mixed). By default as the interval method does.
+    """
+
+    generalize: Annotated[str, POPULATIONS] = ""
 
 
 def interval_for(population: str, interval: str) -> str:

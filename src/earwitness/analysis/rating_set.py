@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from earwitness.analysis.evidence import DeviceHits, PlaybackCounts, QualityEvidence
 from earwitness.analysis.plan import ALL_SCALES
@@ -16,12 +16,13 @@ from earwitness.core import Input, Key, Rating, StrPath, load_json
 from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.io.tables import unescape_cell
-from earwitness.ratings.columns import AUTO_LAYOUT, Limit
+from earwitness.ratings.columns import AUTO_LAYOUT, LAYOUTS, Limit
 from earwitness.ratings.names import KnownNames
 from earwitness.ratings.reader import OffScaleVote, RatingsTable, read_ratings
 from earwitness.ratings.records import Grouping, Groupings, RatingFault, Who
-from earwitness.ratings.rubric import TOTAL, Rubric, read_rubric
+from earwitness.ratings.rubric import BUILT_IN_RUBRICS, TOTAL, Rubric, read_rubric
 from earwitness.ratings.rubric_totals import (
+    FAULT_POLICIES,
     UNUSED_NOTE,
     Blank,
     RatingsWithTotals,
@@ -74,42 +75,42 @@ class RatingSet:
 
 
 SNIFFED_BYTES = 1 << 16  # bytes read to detect the kind of a file
-TABLE_ARGUMENTS = ("pattern", "column", "columns", "constants", "rubric", "faults", "layout")
+TABLE_ARGUMENTS = ("pattern", "columns", "constants", "rubric", "faults", "layout")
+MEANS_LAYOUT = "means"  # of tables without listeners
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableOptions:
     """How tables of ratings are read.
 
     Parameters
     ----------
     pattern
-        Pattern of sample names, such as ``{system}/{item}.wav``.
-    column
-        Column of sample names.
+        Pattern of sample names, such as ``*/{system}_{item}_*.wav`` (* is any text).
     columns
-        Names of columns, by role.
+        Columns by role, such as ``listener=worker``, or ``sample=file`` for sample names.
     scales
         Columns that are scales; by default all columns of numbers.
     constants
-        Values for roles without a column, such as the scale.
-    rubric
-        Rubric of the ratings; by default detected, ``none`` for no rubric.
-    faults
-        ``refuse`` values outside a scale, or ``drop`` them, that is treat them as blanks.
+        Constants for roles without a column, such as ``scale=MOS``.
     layout
-        ``auto`` recognizes tables of other tools, ``matrix`` has one column per listener, ``plain``
-        has the documented columns only.
+        Layout of tables. auto: recognize tables of other tools; matrix: one column per listener;
+        plain: only the documented columns; means: one row per item and system with means over
+        raters, by which systems are compared over items. The number of raters is then a column
+        ``raters`` or ``n``, or a constant.
+    rubric
+        Rubric of the captions. By default detected from the columns.
+    faults
+        Votes outside their scale: refuse the file, or drop (treat them as blanks and list them).
     """
 
-    pattern: str = ""
-    column: str = ""
-    columns: Mapping[str, str] = field(default_factory=dict)
+    pattern: Annotated[str, "PATTERN"] = ""
+    columns: Annotated[Mapping[str, str], "NAME=COLUMN"] = field(default_factory=dict)
     scales: tuple[str, ...] = ()
-    constants: Mapping[str, str] = field(default_factory=dict)
-    rubric: str = ""
-    faults: str = "refuse"
-    layout: str = AUTO_LAYOUT
+    constants: Annotated[Mapping[str, str], "NAME=VALUE"] = field(default_factory=dict)
+    layout: Annotated[str, (*LAYOUTS, MEANS_LAYOUT)] = AUTO_LAYOUT
+    rubric: Annotated[str, (*BUILT_IN_RUBRICS, "none")] = ""
+    faults: Annotated[str, FAULT_POLICIES] = FAULT_POLICIES[0]
 
 
 def column_names(table: StrPath | RecordSource) -> set[str]:
@@ -237,6 +238,8 @@ class RatingCollection:
         names: KnownNames | None = None,
     ) -> None:
         """Read and add a table; ``names`` are those of a study."""
+        if reading.layout == MEANS_LAYOUT and not settings.over_items:
+            raise UsageError("layout: tables of means can only be analysed (study analyse)")
         study_scales = names.scales if names else ()
         limits = {
             name: Limit(
@@ -249,7 +252,6 @@ class RatingCollection:
             path,
             groups=[name for name in settings.plan.by if name not in self.study_groups],
             pattern=reading.pattern,
-            column=reading.column,
             columns=reading.columns,
             scales=reading.scales,
             constants=reading.constants,
@@ -257,7 +259,7 @@ class RatingCollection:
             rubric=reading.rubric,
             drop=reading.faults == "drop",
             means=settings.over_items,
-            layout=reading.layout,
+            layout=AUTO_LAYOUT if settings.over_items else reading.layout,
             known_names=names,
         )
         self.add_table(table, settings.blank)
@@ -358,12 +360,12 @@ def check_roles(material: RatingSet, how: Mapping[str, Any]) -> None:
         for scale in (ALL_SCALES, rating.scale):
             systems.setdefault(scale, set()).add(rating.key.system)
     scales = [canonical_scale(name, systems) for name in scales]
-    reference, named_anchors = how.get("reference"), parse_anchors(how.get("anchor", ()))
+    reference, named_anchors = how.get("reference"), parse_anchors(how.get("anchors", ()))
     anchors = {canonical_scale(name, systems): of for name, of in named_anchors.items()}
     if reference and reference not in systems[ALL_SCALES]:
         message = f'reference: no ratings of "{reference}"'
         raise UsageError(f"{message} — {nearest(reference, systems[ALL_SCALES])}")
-    for option, named in (("anchor", [*anchors]), ("low_is_good", scales)):
+    for option, named in (("anchors", [*anchors]), ("low_is_good", scales)):
         for name in named:
             if name not in systems:
                 message = f'{option}: no ratings on scale "{name}"'
@@ -372,5 +374,5 @@ def check_roles(material: RatingSet, how: Mapping[str, Any]) -> None:
         for name in names:
             if name not in systems[scale]:
                 where = f" on {scale}" * (scale != ALL_SCALES)
-                message = f'anchor: no ratings of "{name}"{where}'
+                message = f'anchors: no ratings of "{name}"{where}'
                 raise UsageError(f"{message} — {nearest(name, systems[scale])}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 from earwitness.analysis.plan import (
     ALL_SCALES,
@@ -31,7 +32,7 @@ from earwitness.stats.means import ITEM_ADJUSTED, ITEM_T
 # --- Analysis settings ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AnalysisSettings:
     """Settings of an analysis.
 
@@ -42,31 +43,36 @@ class AnalysisSettings:
     screening
         Screening rules.
     doubled
-        Which of several votes on the same stimulus is used: first, last, mean, or refuse.
+        Vote that is used if a listener rated the same sample several times, or refuse.
     scales
         Scales set by the user, by name.
     reference, anchor, anchors
         Hidden reference, middle anchor, and anchors of the trial kind; ``plan`` has further ones.
     low_is_good
         Scales where lower is better, in addition to those declared so.
-    draws, seed
-        Number of bootstrap draws, and random seed.
+    draws
+        Number of bootstrap draws.
+    seed
+        Random seed.
     mixed
         Whether to fit a mixed model in addition to the planned method.
     version
         Version of the program, for the signature.
-    rubric, blank
-        Rubric of the ratings, and how blanks are treated in totals.
+    rubric
+        Rubric of the ratings.
+    blank
+        Blank cells in totals of a rubric: drop the total of the rater, count a blank penalty as 0,
+        or refuse the file.
     """
 
     plan: Analysis = field(default_factory=Analysis)
     screening: tuple[Rule, ...] = ()
-    doubled: str = REPEAT_RULES[0]
+    doubled: Annotated[str, REPEAT_RULES] = REPEAT_RULES[0]
     scales: Mapping[str, Scale] = field(default_factory=dict)
     reference: str = ""
     anchor: str = ""
     anchors: tuple[str, ...] = ()
-    draws: int = 2000
+    draws: int = 1000
     seed: int = 0
     mixed: bool = True
     version: str = ""
@@ -212,6 +218,9 @@ def _check_name(what: str, name: str, names: tuple[str, ...]) -> None:
         raise UsageError(f'unknown {what} "{name}" — {nearest(name, names)}')
 
 
+NO_RULES = "none"  # name for no screening rules
+
+
 def default_rule(name: str) -> Rule:
     """Return a screening rule with its default limits."""
     _check_name("screening rule", name, (*SCREENS, *PRESETS))
@@ -219,8 +228,12 @@ def default_rule(name: str) -> Rule:
 
 
 def default_rules(names: Sequence[str]) -> tuple[Rule, ...]:
-    """Return screening rules with their default limits; a preset stands for its rules."""
-    rules = dict.fromkeys(rule for name in names for rule in PRESETS.get(name, (name,)))
+    """Return screening rules with their default limits; a preset stands for its rules.
+
+    ``NO_RULES`` names none.
+    """
+    chosen = (name for name in names if name != NO_RULES)
+    rules = dict.fromkeys(rule for name in chosen for rule in PRESETS.get(name, (name,)))
     return tuple(map(default_rule, rules))
 
 
@@ -279,7 +292,7 @@ def parse_anchors(named: AnchorNames) -> dict[str, tuple[str, ...]]:
         for text in [named] if isinstance(named, str) else named:
             scale, is_marked, system = text.partition("=")
             if is_marked and not (scale and system):
-                raise UsageError(f'anchor: write SYSTEM or SCALE=SYSTEM, got "{text}"')
+                raise UsageError(f'anchors: write SYSTEM or SCALE=SYSTEM, got "{text}"')
             lists.setdefault(scale if is_marked else ALL_SCALES, []).append(system or scale)
     return {
         scale: tuple(dict.fromkeys(name for name in names if name))

@@ -16,13 +16,11 @@ from earwitness.cli.options import (
     report_options,
 )
 from earwitness.cli.output import (
-    FILE,
-    FOLDER,
+    FILE_PATH,
     JOBS_OPTION,
     QUIET_OPTION,
     FileName,
     OutputTarget,
-    list_option,
     note_on_interruption,
     option,
     progress_bar,
@@ -48,12 +46,11 @@ RESUME_REMARK = "run the same command again to resume"
 @experiment_command.command("references", cls=MetricCommand)
 @click.argument("outputs", required=False)
 @click.argument("references", required=False)
-@list_option("--judgements", type=FILE, help="Table of ratings of the outputs (repeatable).")
+@click.argument("judgements", nargs=-1, type=FILE_PATH)
 @signature_options(
-    references_experiment, "jobs", "resume_folder", "simulated", "leveling_tolerance"
+    references_experiment, "jobs", "simulated", "leveling_tolerance", "isolated_rule"
 )
 @JOBS_OPTION
-@option("--resume", type=FOLDER, help="Keep finished parts here, to resume.")
 @QUIET_OPTION
 @option(
     "--simulate",
@@ -69,7 +66,6 @@ def references_command(
     judgements: tuple[Path, ...],
     jobs: int | None,
     quiet: bool,
-    resume: Path | None,
     simulate: str | None,
     **options: Any,
 ) -> None:
@@ -77,8 +73,9 @@ def references_command(
 
     \b
     REFERENCES have the references of several people per item; JSON Lines as for score.
-    earwitness experiment references outputs.jsonl references.jsonl \\
-        --judgements ratings.csv --human anna -o report.html
+    JUDGEMENTS are tables of ratings of the outputs, as for agree.
+    earwitness experiment references outputs.jsonl references.jsonl ratings.csv \\
+        --human anna -o report.html
     """
     inputs: list[FileName] = [outputs, references, *judgements]
     target = OutputTarget.of(options, inputs)
@@ -91,14 +88,13 @@ def references_command(
         work |= {"outputs": outputs, "references": references, "judgements": judgements}
     with (
         warnings_as_notes(),
-        note_on_interruption(RESUME_REMARK if resume else "nothing was written"),
+        note_on_interruption(RESUME_REMARK if "cache" in work else "nothing was written"),
         progress_bar(quiet=quiet, unit="steps") as progress,
     ):
         result = references_experiment(
             **work,
             jobs=choose_metric_jobs(jobs, work.get("metrics", ()), outputs, references),
             progress=progress,
-            resume_folder=resume,
         )
     if result.simulated and target.title:
         target.title = f"{target.title} (simulated data)"

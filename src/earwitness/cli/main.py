@@ -180,7 +180,7 @@ def study_command() -> None:
     """Plan, run and analyse a study with listeners.
 
     \b
-    earwitness study new --protocol p835 -o study.yaml
+    earwitness study new p835 -o study.yaml
     earwitness study check study.yaml
     """
 
@@ -188,17 +188,46 @@ def study_command() -> None:
 # --- Running commands ----------------------------------------------------------------------------
 
 
+POPULATION_NUMBERS = ("bias", "careless", "fatigue", "inconsistency", "items", "mixture", "taste")
 OLD_OPTIONS = {  # what to use instead; for one command only if its name precedes the option
+    "--given": "--constant",
+    "--judgements": "further arguments, after REFERENCES",
     "--make-systems": "earwitness summarizer systems",
+    "--means": "--layout means",
+    "--mixed": "no option, since mixed models are fitted by default",
     "--over": "--generalize",
+    "--pilot-study": "--pilot",
     "--points": "--sizes",
+    "--protocol": "an argument, such as: earwitness study new p835",
+    "--sample": "--column sample=COLUMN",
+    "--score-sample": "--score-column sample=COLUMN",
+    "--screen": "--screening",
     "--swap": "--generalize",
+    "agree --adjust": "no option, since means are adjusted for items by default",
+    "agree --correction": "no option, since p is corrected by the step-down max-T method",
+    "agree --low": "--low-is-good",
+    "agree --rank": "--coefficient",
+    "experiment references --exact": "more --orders; if there are no more, all are used",
     "experiment references --isolated": "--simulate isolated=N",
+    "experiment references --isolated-rule": "isolated_rule in Python",
     "experiment references --items": "--simulate items=N",
     "experiment references --judges": "--simulate judges=N",
     "experiment references --people": "--simulate people=N",
     "experiment references --ratio": "--simulate ratio=SHARE",
+    "experiment references --resume": "--cache",
     "experiment references --systems": "--simulate systems=N",
+    "study export --all": "--content all",
+    "study export --positions": "--content positions",
+    "study export-xlsx --pattern": "--names",
+    "study plane --no-practice": "--practice none",
+    "study plane --retest": "the key repeats under quality in study.yaml",
+    "study plane --table": "--skims",
+    "study power --difference": "--differences",
+    "study power --runs": "runs in Python",
+    "study sheets --listener": "--listeners",
+    "study sheets --table": "--template",
+    "study simulate --quality": "--population SYSTEM=VALUE",
+    **{f"study simulate --{name}": f"--population {name}=VALUE" for name in POPULATION_NUMBERS},
 }
 
 

@@ -120,6 +120,11 @@ DB_OPTION = option(
     metavar="FILE|URL",
     help="Database (SQLite file or postgresql://...).  [default: study.db next to STUDY]",
 )
+ANSWERS_DB_OPTION = option(
+    "--db",
+    metavar="FILE|URL",
+    help="Database with the answers (SQLite file or postgresql://...), instead of answer files.",
+)
 OUTPUT_OPTION = output_option("Output file.  [default: standard output]")
 NEW_FOLDER_OPTION = output_option("Folder to create; must not exist.", type=FOLDER, required=True)
 

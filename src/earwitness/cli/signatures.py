@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from inspect import Parameter, cleandoc, isclass, signature
+from inspect import Parameter, signature
 from os import PathLike
 from pathlib import Path
 from types import NoneType, UnionType
@@ -30,35 +30,9 @@ import click
 
 from earwitness.cli.output import FILE, FOLDER, CommandOption, add_options, check_seed, option
 from earwitness.cli.types import FloatList, IntegerList, Pair, collect_pairs
+from earwitness.docstrings import describe_parameters
 
-SECTION = re.compile(r"^Parameters\n-+\n(.*?)(?=^\w[\w ]*\n-{3,}$|\Z)", re.M | re.S)
-ENTRY = re.compile(r"^(\w[\w, ]*)\n((?:\n| .*\n?)+)", re.M)
 NO_OPTIONS = {"progress"}
-
-
-def describe_parameters(source: Callable[..., Any]) -> dict[str, str]:
-    """Return the description of every parameter in NumPy docstrings, those of base classes too.
-
-    >>> def listen(seconds):
-    ...     '''Listen.
-    ...
-    ...     Parameters
-    ...     ----------
-    ...     seconds
-    ...         Duration, at most
-    ...         ``10``.
-    ...     '''
-    >>> describe_parameters(listen)
-    {'seconds': 'Duration, at most ``10``.'}
-    """
-    documented = reversed(source.__mro__) if isclass(source) else [source]
-    found = (SECTION.search(cleandoc(one.__doc__ or "") + "\n") for one in documented)
-    return {
-        name: " ".join(text.split())
-        for section in filter(None, found)
-        for names, text in ENTRY.findall(section[1])
-        for name in names.split(", ")
-    }
 
 
 def signature_options(source: Callable[..., Any], *left_out: str, **changes: str) -> CommandOption:
@@ -166,7 +140,7 @@ def _option(parameter: Parameter, flag: str, hint: _Hint, text: str) -> CommandO
 
 
 def _shown(default: Any) -> str:
-    """Return a default as help shows it; nothing for None and for what is empty.
+    """Return a default as help shows it; nothing for None, mappings and what is empty.
 
     >>> _shown(0.25), _shown((1.0, 3.0)), _shown(()), _shown(None)
     ('0.25', '1,3', '', '')
@@ -175,4 +149,4 @@ def _shown(default: Any) -> str:
         return f"{default:g}"
     if isinstance(default, str | int):
         return str(default)
-    return ",".join(map(_shown, default or ()))
+    return ",".join(map(_shown, default)) if isinstance(default, Sequence) else ""

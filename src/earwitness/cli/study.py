@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from warnings import warn
 
 import click
 
-from earwitness.cli.options import report_options
+from earwitness.analysis.rating_set import TableOptions
+from earwitness.cli.options import drop_unset, report_options
 from earwitness.cli.output import (
     FILE,
     FILE_PATH,
@@ -24,7 +25,6 @@ from earwitness.cli.output import (
     Integer,
     OutputTarget,
     TextTarget,
-    add_options,
     format_option,
     list_option,
     option,
@@ -32,13 +32,11 @@ from earwitness.cli.output import (
     print_message,
     print_notes,
     progress_bar,
-    text_option,
+    split_study_file,
     warnings_as_notes,
 )
-from earwitness.cli.study_analyse import (
-    pop_table_options,
-    table_options,
-)
+from earwitness.cli.signatures import signature_options
+from earwitness.cli.types import Pair, collect_pairs
 from earwitness.engines.local import count_cores
 from earwitness.errors import EarwitnessError, EarwitnessWarning, UsageError, printable
 from earwitness.forms.workbooks.votes import study_ratings_xlsx
@@ -50,8 +48,8 @@ from earwitness.studies.design.report import (
     study_write,
 )
 from earwitness.studies.from_answers import study_ratings, study_summaries
-from earwitness.studies.population import Population, Qualities
-from earwitness.studies.power import COMPONENT_NAMES, study_power
+from earwitness.studies.population import Population
+from earwitness.studies.power import study_power
 from earwitness.studies.prepare import study_anchors, study_import, study_new
 from earwitness.studies.simulate import simulated_write, study_simulate
 from earwitness.studies.study import STORE_FILE_NAME
@@ -66,45 +64,13 @@ from earwitness.studies.trials.single import P835
 @list_option(
     "--pilot",
     type=FILE,
-    help="Answers or table of ratings, of this or an earlier study, to estimate variances from "
-    "(repeatable).",
+    help="Ratings of this or an earlier study, to estimate variances from: answers, with the file "
+    "of their study if it is another one, or a table (repeatable).",
 )
-@option("--pilot-study", type=FILE, help="Study file of the pilot's answers.  [default: STUDY]")
-@text_option(
-    "--pilot-scale",
-    metavar="NAME[=LOW:HIGH]",
-    help="Scale of the pilot, e.g. MOS or MOS=1:5.  [default: same name, else the only scale]",
-)
-@table_options
-@list_option(
-    "--sd",
-    "components",
-    metavar="NAME=POINTS",
-    help="Standard deviation in points of the scale, e.g. residual=0.7 (repeatable). Names: "
-    f"{', '.join(COMPONENT_NAMES)}.  [default: typical values]",
-)
-@text_option("--scale", metavar="NAME", help="Scale.  [default: first scale of the study]")
-@list_option(
-    "--difference",
-    "differences",
-    type=float,
-    help="Difference between systems in points of the scale (repeatable).",
-)
-@list_option(
-    "--listeners",
-    type=int,
-    help="Number of listeners (repeatable).  [default: 0.5 to 3 times the planned number]",
-)
-@option("--power", "wanted", default=0.8, help="Target power.")
-@option("--runs", default=2000, help="Number of simulated studies.")
-@SEED_OPTION
+@signature_options(study_power, "pilot", "pilot_study", "reading", "runs")
+@signature_options(TableOptions, "scales")
 @report_options
-def power_command(
-    study: Path,
-    pilot: tuple[Path, ...],
-    components: tuple[str, ...],
-    **options: Any,
-) -> None:
+def power_command(study: Path, pilot: tuple[Path, ...], **options: Any) -> None:
     """Estimate which differences STUDY can detect.
 
     The report also has the number of listeners needed and their time in hours. Tables of a pilot
@@ -112,92 +78,46 @@ def power_command(
 
     \b
     earwitness study power study.yaml
-    earwitness study power study.yaml --pilot answers.jsonl --difference 0.3
+    earwitness study power study.yaml --pilot answers.jsonl --differences 0.3
     earwitness study power study.yaml --pilot votes.csv --column listener=worker
     """
     target = OutputTarget.of(options, (study, *pilot))
-    standard_deviations = dict(_parse_component(one) for one in components)
-    reading = pop_table_options(options)
+    pilot_study, ratings = split_study_file(pilot)
     with warnings_as_notes():
         power_plan = study_power(
-            study, pilot=pilot, components=standard_deviations, reading=reading, **options
+            study, pilot=ratings, pilot_study=pilot_study, **drop_unset(options)
         )
     target.write(power_plan)
 
 
-def _parse_component(text: str) -> tuple[str, float]:
-    name, _, number = text.partition("=")
-    try:
-        return name, float(number)
-    except ValueError:
-        message = f'--sd must be NAME=POINTS, got "{text}"'
-        raise UsageError(f"{message} — for example residual=0.7") from None
-
-
 # --- Command study simulate ----------------------------------------------------------------------
-
-
-SCALE_SHARE = "as a fraction of the scale"
-POPULATION_HELP = {
-    "bias": f"SD between listeners, {SCALE_SHARE}.",
-    "taste": f"SD of a listener's preference for a system, {SCALE_SHARE}.",
-    "items": f"SD between items, {SCALE_SHARE}.",
-    "mixture": f"SD of the interaction of item and system, {SCALE_SHARE}.",
-    "inconsistency": f"SD of repeated ratings by a listener, {SCALE_SHARE}.",
-    "fatigue": f"Loss of sensitivity by the end of a session, {SCALE_SHARE}.",
-}
-
-
-population_options = add_options(
-    *(
-        option(f"--{name}", default=getattr(Population(), name), help=text)
-        for name, text in POPULATION_HELP.items()
-    )
-)
 
 
 @click.command("simulate")
 @STUDY_ARGUMENT
 @NEW_FOLDER_OPTION
 @SEED_OPTION
-@option("--careless", default=0, help="Number of listeners who answer at random.")
 @list_option(
-    "--quality",
-    "qualities",
-    metavar="SYSTEM[:SCALE]=Q",
-    help="True quality from 0 to 1, per system or per system and scale (repeatable).  [default: "
-    "evenly spaced, last system best]",
+    "--population",
+    type=Pair(float),
+    callback=collect_pairs,
+    metavar="NAME=VALUE",
+    help="Number of careless listeners, who answer at random; variation as a fraction of the scale "
+    "(bias, taste, inconsistency and fatigue of listeners, items, mixture of items and systems); or"
+    " true quality from 0 to 1 of SYSTEM or SYSTEM:SCALE (repeatable).",
 )
-@population_options
-def simulate_command(
-    study: Path, output: Path, seed: int, qualities: tuple[str, ...], **numbers: Any
-) -> None:
+def simulate_command(study: Path, output: Path, seed: int, population: Mapping[str, float]) -> None:
     """Simulate the listeners of STUDY and analyse their answers.
 
     The new folder has the answers, the true values, the simulated listeners and all results.
+    Qualities are evenly spaced by default, with the last system best.
 
     \b
-    earwitness study simulate study.yaml -o simulated --careless 2
+    earwitness study simulate study.yaml -o simulated --population careless=2 --population C1=0.6
     """
-    population = Population(**numbers, qualities=_parse_qualities(qualities))
-    written = simulated_write(study_simulate(study, population, seed=seed), output)
+    simulated = study_simulate(study, Population.of(population), seed=seed)
+    written = simulated_write(simulated, output)
     print_message(f"wrote {len(written)} files into {output}")
-
-
-def _parse_qualities(texts: Sequence[str]) -> Qualities:
-    qualities = {}
-    for text in texts:
-        name, _, number = text.partition("=")
-        system, _, scale = name.partition(":")
-        try:
-            quality = float(number)
-            if not (system and 0 <= quality <= 1):
-                raise ValueError
-        except ValueError:
-            message = f'--quality must be SYSTEM=Q or SYSTEM:SCALE=Q, Q from 0 to 1, got "{text}"'
-            raise UsageError(f"{message} — for example C1=0.6 or C1:SIG=0.6") from None
-        qualities[system, scale] = quality
-    return qualities
 
 
 # --- Other commands ------------------------------------------------------------------------------
@@ -214,16 +134,16 @@ PLAN_FORMATS = ("text", "html")
 
 
 @click.command("new")
-@option("--protocol", choices=KINDS, default=P835.name, help="Trial kind.")
+@click.argument("protocol", type=click.Choice(tuple(KINDS)), default=P835.name)
 @OUTPUT_OPTION
 def new_command(protocol: str, output: Path | None) -> None:
-    """Write a commented study file to edit.
+    """Write a commented study file to edit, with trials of the kind PROTOCOL.
 
     `earwitness study check` accepts the file as it is: it plans with example clips until the table
     of clips exists.
 
     \b
-    earwitness study new --protocol p835 -o study.yaml
+    earwitness study new p835 -o study.yaml
     """
     if output is None:
         click.echo(study_new(protocol), nl=False)

@@ -4,55 +4,48 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
+from earwitness.cli.options import drop_unset
 from earwitness.cli.output import (
     DB_OPTION,
-    FILE,
     FILE_PATH,
-    FOLDER,
     STUDY_ARGUMENT,
     check_results,
     flag_option,
-    option,
     output_option,
     print_message,
     print_notes,
     warnings_as_notes,
 )
+from earwitness.cli.signatures import signature_options
 from earwitness.errors import UsageError, printable
+from earwitness.forms.sheets.write import study_sheets
 from earwitness.io.atomic import AtomicFile
 
 
 @click.command("sheets")
 @STUDY_ARGUMENT
 @output_option("PDF file to write.", required=True)
-@option(
-    "--table", type=FILE, help="CSV file to write, in which the values of the sheets are typed."
-)
-@option("--sounds", type=FOLDER, help="New folder for copies of the skims, named by their numbers.")
-@option("--listener", type=int, metavar="N", help="Number of one listener.  [default: all]")
-def sheets_command(
-    study: Path, output: Path, table: Path | None, sounds: Path | None, listener: int | None
-) -> None:
+@signature_options(study_sheets)
+def sheets_command(study: Path, output: Path, **options: Any) -> None:
     """Write printable sheets of a plane study (PDF).
 
     The file has instructions, and for each listener and recording a plane with its dashed maxima,
     numbers to cut out, and room for comments. Numbers are those of the listener in the study. Type
-    the values into the table of --table, or add crosses and numbers to the PDF file, and enter
+    the values into the table of --template, or add crosses and numbers to the PDF file, and enter
     either with `study enter`.
 
     \b
-    earwitness study sheets study.yaml -o sheets.pdf --table values.csv --sounds skims
+    earwitness study sheets study.yaml -o sheets.pdf --template values.csv --sounds skims
     earwitness study enter study.yaml values.csv
     """
-    from earwitness.forms.sheets.write import study_sheets
-
-    check_results([study], [output, table])
+    check_results([study], [output, options["template"]])
     with warnings_as_notes():
-        count = study_sheets(study, output, table=table, sounds=sounds, listener=listener)
-    places = [str(path) for path in (output, table, sounds) if path is not None]
+        count = study_sheets(study, output, **drop_unset(options))
+    places = [str(path) for path in (output, options["template"], options["sounds"]) if path]
     print_message(f"wrote {', '.join(places)}: {count:,} planes")
 
 

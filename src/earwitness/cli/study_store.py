@@ -20,7 +20,7 @@ from earwitness.cli.output import (
     STUDY_ARGUMENT,
     FileName,
     TextTarget,
-    flag_option,
+    choice_option,
     format_option,
     option,
     output_format,
@@ -129,35 +129,29 @@ def status_command(study: Path, db: str | None, to: str | None, output: Path | N
 @STUDY_ARGUMENT
 @DB_OPTION
 @OUTPUT_OPTION
-@flag_option(
-    "--all", "everything", help="Export all records of the study, including events and corrections."
+@choice_option(
+    "--content",
+    choices=("answers", "all", "positions"),
+    help="Answers; all records of the study, including events and corrections; or a CSV table of "
+    "positions on the TC/SD plane: number, system, TC, SD, comment.",
 )
-@flag_option(
-    "--positions",
-    help="Export a CSV table of positions on the TC/SD plane: number, system, TC, SD, comment.",
-)
-def export_command(
-    study: Path, db: str | None, output: Path | None, everything: bool, positions: bool
-) -> None:
+def export_command(study: Path, db: str | None, output: Path | None, content: str) -> None:
     """Export the answers to STUDY from the database as JSON Lines.
 
-    Pages without questions, such as instructions, are left out; a note has their number, and --all
-    exports them.
+    Pages without questions, such as instructions, are left out; a note has their number, and
+    --content all exports them.
 
     \b
     earwitness study export study.yaml -o answers.jsonl
     earwitness study analyse study.yaml answers.jsonl
-    earwitness study export study.yaml --positions -o positions.csv
+    earwitness study export study.yaml --content positions -o positions.csv
     """
-    if everything and positions:
-        raise UsageError("--all and --positions cannot be combined — use one of them")
     from earwitness.studies.admin import store_address
 
     address = store_address(study, db)
     target = TextTarget(output, [study, address])
     with warnings_as_notes():
-        export = _record_lines if everything else _position_rows if positions else _answer_lines
-        text = export(study, address)
+        text = CONTENTS[content](study, address)
     if not text:
         raise UsageError(f"{address}: no answers to this version of the study; nothing was written")
     target.write(text)
@@ -219,7 +213,7 @@ def _answer_lines(study: Path, address: str) -> str:
     stored = stored_answers(study, address)
     if stored.skipped:
         what = f"{stored.skipped:,} pages without questions, such as instructions, were left out"
-        print_message(f"note: {what} — export them with --all")
+        print_message(f"note: {what} — export them with --content all")
     return stored.lines.decode()
 
 
@@ -236,6 +230,9 @@ def _record_lines(study: Path, address: str) -> str:
 
     records = study_records(study, address)
     return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records)
+
+
+CONTENTS = {"answers": _answer_lines, "all": _record_lines, "positions": _position_rows}
 
 
 class TableTarget:

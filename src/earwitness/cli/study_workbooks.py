@@ -67,7 +67,7 @@ STUDY_OPTIONS = ("key", "blank", "rubric_name")  # only without a study file
     help="Address of the clips for workbooks with web links, e.g. https://example.org/{file}",
 )
 @option(
-    "--pattern",
+    "--names",
     default=DEFAULT_FILE_PATTERN,
     metavar="PATTERN",
     help="Pattern of the workbooks' file names.",

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from math import factorial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import NamedTuple
@@ -38,11 +37,6 @@ def draw_orders(people: int, orders: int, seed: int, *, exact: bool) -> Ints:
     [[0, 1], [1, 0]]
     """
     if exact:
-        if people > MAX_EXACT_PEOPLE:
-            raise UsageError(
-                f"exact: there are {factorial(people):,} orders of {people} people — use random "
-                f"orders with more than {MAX_EXACT_PEOPLE} people"
-            )
         return np.array(list(permutations(range(people))), np.int64)
     rng = np.random.Generator(np.random.PCG64(seed))
     return np.argsort(rng.random((orders, people)), axis=1, kind="stable")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from math import factorial, nan
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -71,18 +71,17 @@ def references_experiment(
     human: str = "",
     sizes: Sequence[int] | None = None,
     orders: int = 100,
-    exact: bool = False,
     coefficients: Sequence[str] = ("pearson",),
     isolated_rule: float = 3.0,
     leveling_tolerance: float | None = None,
     draws: int = 1000,
-    permutations: int = 1000,
+    permutations: int = 10_000,
     level: float = 0.95,
     seed: int = 0,
     scale: str = "",
     jobs: Jobs = 1,
     progress: Progress = no_progress,
-    resume_folder: StrPath | None = None,
+    cache: Annotated[StrPath | None, "FOLDER"] = None,
     simulated: str = "",
     where: Sequence[str] | str = (),
     **parameters: Any,
@@ -110,9 +109,7 @@ def references_experiment(
     sizes
         Numbers of people. By default all.
     orders
-        Number of random orders of people.
-    exact
-        Use all orders of people instead of random ones, as if there are no more than ``orders``.
+        Number of random orders of people. If there are no more orders, all are used.
     coefficients
         Coefficients of correlation over system means: pearson, spearman and others.
     isolated_rule
@@ -136,7 +133,7 @@ def references_experiment(
     progress
         Function that is called with the numbers of completed steps, of all steps, and of completed
         steps.
-    resume_folder
+    cache
         Folder for finished parts, so that an interrupted experiment can be resumed.
     simulated
         Description of the simulator, if the data are simulated.
@@ -180,7 +177,7 @@ def references_experiment(
     conditions = parse_where(where)
     data = read_data(outputs, references, metrics, values, human, conditions, parameters)
     count = len(data.people)
-    exact = exact or (count <= MAX_EXACT_PEOPLE and factorial(count) <= orders)
+    exact = count <= MAX_EXACT_PEOPLE and factorial(count) <= orders
     drawn = draw_orders(count, orders, seed, exact=exact)
     annotators = _find_isolated(data, isolated_rule)
     isolated = [number for number, person in enumerate(annotators) if person.isolated]
@@ -193,7 +190,7 @@ def references_experiment(
         f"{data.signature},isolated={isolated_rule:g},orders={'all' if exact else orders},"
         f"sizes={'+'.join(str(size) for size in sizes_by_isolation[True])})|seed={seed}"
     )
-    saved = None if resume_folder is None else SavedBlocks(Path(resume_folder), data.key(scored))
+    saved = None if cache is None else SavedBlocks(Path(cache), data.key(scored))
     engine = choose_map(1 if data.setup.metrics.alone else jobs)
     steps = len(data.tasks) + SUMMARY_STEPS * len(data.values) * len(sizes_by_isolation)
     tables = score_orders(

@@ -54,7 +54,7 @@ class TableWording:
     row: str = "rating"
     cell: str = "vote"
     undefined: bool = False
-    remedy: str = "or use --column {role}=NAME or --given {role}=VALUE"
+    remedy: str = "or use --column {role}=NAME or --constant {role}=VALUE"
     choice: str = ""
 
 

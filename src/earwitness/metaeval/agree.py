@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Annotated
 
 from earwitness.analysis.evidence import RepeatedVote
 from earwitness.analysis.pipeline import ScreenedRatings, screen_ratings
@@ -14,7 +15,7 @@ from earwitness.analysis.rating_set import (
     TableOptions,
 )
 from earwitness.analysis.settings import AnalysisSettings
-from earwitness.core import Progress, Rating, Score, group_values
+from earwitness.core import Progress, Rating, Score, StrPath, group_values
 from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.metaeval.join import check_controls, metric_columns
@@ -25,40 +26,42 @@ from earwitness.metaeval.settings import AgreementSettings
 from earwitness.ratings.scales import Scales, canonical_scale
 from earwitness.task import Filter
 
-SCORE_ARGUMENTS = ("metrics", "low", "baselines", "outputs")
+SCORE_ARGUMENTS = ("score_pattern", "score_columns", "metrics", "baselines", "outputs")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScoreOptions:
     """How score tables are read, and which metrics are used.
 
     Parameters
     ----------
-    pattern, column, columns
-        How to find item and system; see ``read_scores``.
     metrics
-        Metrics to use. By default all.
-    low
-        Metrics for which lower is better.
+        Columns of scores that are metrics. By default all.
     baselines
-        Metrics that are trivial baselines.
+        Columns of scores that are baselines, not metrics.
     outputs
-        File of outputs whose lengths are added as a baseline.
+        File of system outputs; adds their length as a baseline.
+    score_pattern
+        Pattern of sample names in tables of scores.
+    score_columns
+        Columns of tables of scores by role, such as ``item=clip``, or ``sample=file`` for sample
+        names.
+    low
+        Metrics, or scales of ratings, for which lower is better.
     system
         System of all outputs in tables without a column for it.
     groups
         Columns that group items, if tables have them.
     """
 
-    pattern: str = ""
-    column: str = ""
-    columns: tuple[tuple[str, str], ...] = ()
-    metrics: tuple[str, ...] = ()
-    low: tuple[str, ...] = ()
-    baselines: tuple[str, ...] = ()
-    outputs: str = ""
+    metrics: Annotated[Sequence[str], "COLUMN"] = ()
+    baselines: Annotated[Sequence[str], "COLUMN"] = ()
+    outputs: Annotated[StrPath, "FILE"] = ""
+    score_pattern: Annotated[str, "PATTERN"] = ""
+    score_columns: Annotated[Mapping[str, str], "NAME=COLUMN"] = field(default_factory=dict)
+    low: Sequence[str] = ()
     system: str = ""
-    groups: tuple[str, ...] = ()
+    groups: Sequence[str] = ()
 
 
 def agree_with_ratings(
@@ -129,7 +132,7 @@ def _drop_controls(
 
 def _pattern_signature(scoring: ScoreOptions, reading: TableOptions) -> str:
     """Return the patterns of sample names, if any, for the signature."""
-    patterns = {"scores": scoring.pattern, "ratings": reading.pattern}
+    patterns = {"scores": scoring.score_pattern, "ratings": reading.pattern}
     parts = [f"{name}={pattern}" for name, pattern in patterns.items() if pattern]
     return f"|patterns({','.join(parts)})" if parts else ""
 
@@ -166,11 +169,13 @@ def _collect_scores(
     scores = [score for table in tables for score in table.scores]
     inputs = [table.input for table in tables]
     if scoring.outputs:
-        lengths, file = output_lengths(scoring.outputs)
+        lengths, file = output_lengths(str(scoring.outputs))
         scores += lengths
         inputs.append(file)
     full, fewer = _split_by_references(scores)
-    metrics, notes = metric_columns(full, scoring.low, scoring.baselines)
+    rated, known = {one.scale for one in material.ratings}, {score.metric for score in full}
+    low = [n for n in scoring.low if n in known or canonical_scale(n, rated) not in rated]
+    metrics, notes = metric_columns(full, low, scoring.baselines)
     check_controls(partial_columns, metrics, notes)
     low = [metric.name for metric in metrics if metric.low_is_good]
     notes.append(
@@ -202,9 +207,8 @@ def _read_tables(files: Sequence[Path | RecordSource], scoring: ScoreOptions) ->
     tables = [
         read_scores(
             path,
-            pattern=scoring.pattern,
-            column=scoring.column,
-            columns=dict(scoring.columns),
+            pattern=scoring.score_pattern,
+            columns=scoring.score_columns,
             metrics=scoring.metrics,
             several=len(files) > 1,
             system=scoring.system,
@@ -213,7 +217,7 @@ def _read_tables(files: Sequence[Path | RecordSource], scoring: ScoreOptions) ->
         for path in files
     ]
     names = [name for table in tables for name in table.columns]
-    for name in (*scoring.metrics, scoring.column, *dict(scoring.columns).values()):
+    for name in (*scoring.metrics, *scoring.score_columns.values()):
         if name and name not in names:
             raise UsageError(f'no score file has a "{name}" column — {nearest(name, names)}')
     return tables

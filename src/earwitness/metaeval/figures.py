@@ -75,6 +75,7 @@ class ScaleComparison:
     table: ScoreRatingTable
     opinions: Votes | ChoiceAbilities
     settings: AgreementSettings
+    is_adjusted: bool = False  # cells are adjusted for items
 
     @cached_property
     def grid(self) -> ScoreRatingGrid:
@@ -102,8 +103,7 @@ class ScaleComparison:
     @cached_property
     def _adjusted_for_items(self) -> ScaleComparison:
         opinions = self.opinions
-        is_wanted = self.settings.adjust == "items" and isinstance(opinions, Votes)
-        if not is_wanted or not isinstance(opinions, Votes) or not self.is_adjustable:
+        if self.is_adjusted or not isinstance(opinions, Votes) or not self.is_adjustable:
             return self
         effects = fit_item_effects(self.grid.people)
         scores = subtract_item_effects(self.table.scores, self.grid.people)
@@ -111,15 +111,13 @@ class ScaleComparison:
             self,
             table=replace(self.table, scores=scores),
             opinions=replace(opinions, values=opinions.values - effects[opinions.items]),
-            settings=replace(self.settings, adjust="none"),  # already adjusted
+            is_adjusted=True,
         )
 
     @property
     def levels(self) -> list[str]:
         """Levels that the ratings allow; choices between systems allow only the system level."""
-        return [
-            level for level in self.settings.levels if level == "system" or not self.table.paired
-        ]
+        return [level for level in self.settings.at if level == "system" or not self.table.paired]
 
     @property
     def controls(self) -> Floats:

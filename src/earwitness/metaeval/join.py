@@ -108,7 +108,8 @@ def _mismatch_remedy(role: str, cause: Cause) -> str:
     if len(patterns) > 1 or any(_name_pattern(role, name) != f"{{{role}}}" for name in shorter):
         return RENAME_REMEDY
     score = "" if lengths == {True} else "score-"
-    return f"use --{score}sample {role} --{score}pattern '{patterns.pop()}', or {RENAME_REMEDY}"
+    options = f"--{score}column sample={role} --{score}pattern '{patterns.pop()}'"
+    return f"use {options}, or {RENAME_REMEDY}"
 
 
 def _name_pattern(role: str, name: str) -> str:

@@ -48,6 +48,7 @@ from earwitness.metaeval.results import (
 )
 from earwitness.metaeval.sample_size import sample_size_curves
 from earwitness.metaeval.settings import (
+    CORRECTION,
     MIN_SIZES_FOR_INTERVAL,
     MIN_SYSTEMS_FOR_SYSTEM_LEVEL,
     AgreementSettings,
@@ -140,7 +141,7 @@ def _direction_warnings(comparison: ScaleComparison) -> Iterator[str]:
         if not names:
             continue
         which = f"{names[0]} if" if len(names) == 1 else "NAME for those of which"
-        remedy = f" — use --low {which} lower is better" if end == "higher" else ""
+        remedy = f" — use --low-is-good {which} lower is better" if end == "higher" else ""
         yield (
             f"{join_names(names, SHOWN_METRICS)} {verb_form(names, 'runs', 'run')} counter to the "
             f"ratings: {end} scores, assumed to be better, go with {worse} ratings{remedy}"
@@ -401,7 +402,7 @@ def analyse_agreement(
         scales=tuple(scales),
         over=settings.over,
         level=settings.level,
-        correction=settings.correction,
+        correction=CORRECTION,
         alpha=settings.alpha,
         version=settings.version,
         signatures=inputs.signatures,

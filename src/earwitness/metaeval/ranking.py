@@ -97,10 +97,8 @@ class _PairTests:
         swapped = self._swapped(pairs, unit)
         self.p = swapped.p_values()
         bounds = np.cumsum([0, *map(len, families)]).tolist()
-        corrected = settings.correction != "none"
         tested = [
-            swapped.select(np.arange(*ends)).test(settings.level, corrected=corrected)
-            for ends in pairwise(bounds)
+            swapped.select(np.arange(*ends)).test(settings.level) for ends in pairwise(bounds)
         ]
         self.corrected = np.concatenate([family.p for family in tested])
         self.half_widths = np.concatenate([family.half_width for family in tested])

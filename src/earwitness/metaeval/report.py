@@ -7,9 +7,9 @@ from math import isnan, nan
 
 from earwitness.metaeval.join import verb_form
 from earwitness.metaeval.report_tables import (
-    AGREEMENT_CORRECTIONS,
     CHANCE_LABEL,
     COEFFICIENT_NAMES,
+    CORRECTED_PHRASE,
     CORRELATION_HEADINGS,
     LEVEL_PHRASES,
     RANKED_UNITS,
@@ -315,7 +315,7 @@ def _quotable_sentence(concordance: Concordance, ranking: ScaleRanking) -> str:
     test = ranking.rank.test
     method = (
         f" (permutation test swapping {SWAPPED_UNITS[test.unit]}, generalizing to "
-        f"{SWAP_PHRASES[test.unit]}; p {AGREEMENT_CORRECTIONS[ranking.correction]}; "
+        f"{SWAP_PHRASES[test.unit]}; p {CORRECTED_PHRASE}; "
         f"α = {ranking.alpha:.2g})."
     )
     if worse:
@@ -422,7 +422,6 @@ def concordance_table(concordance: Concordance) -> PaperTable:
     figures = _paper_figures(concordance)
     several = len(concordance.scales) > 1
     levels = [figure.level for figure in figures]
-    corrected = AGREEMENT_CORRECTIONS[concordance.correction]
     units = dict.fromkeys(SWAPPED_UNITS[one.rank.test.unit] for one in concordance.rankings)
     swapped = " or ".join(units)
     percent = f"{100 * concordance.level:.4g} %"
@@ -439,7 +438,7 @@ def concordance_table(concordance: Concordance) -> PaperTable:
             for row in _paper_scale_rows(scale, figures, several=several)
         ),
         f"{percent} confidence intervals (bootstrap over {resampled_units(concordance.over)})",
-        f"permutation test swapping {swapped}, {corrected}, p < {concordance.alpha:.4g}",
+        f"permutation test swapping {swapped}, {CORRECTED_PHRASE}, p < {concordance.alpha:.4g}",
         tuple(_paper_notes(concordance, percent)),
         "scale" * several,
         concordance.signature,

@@ -56,10 +56,7 @@ LEVEL_PHRASES = {
     "item": "across systems within each item (averaged over items)",
     "global": "across all outputs",
 }
-AGREEMENT_CORRECTIONS = {
-    "max_t": "corrected by the step-down max-T method",
-    "none": "not corrected",
-}
+CORRECTED_PHRASE = "corrected by the step-down max-T method"
 SWAPPED_UNITS = {"items": "the scores of whole items", "systems": "the scores of whole systems"}
 SWAP_PHRASES = {"items": "other items on these systems", "systems": "other systems"}
 TEST_HEADINGS = {
@@ -258,13 +255,12 @@ def difference_contrasts(scale: ScaleConcordance, figure: Figure) -> tuple[Contr
 
 
 def _test_note(concordance: Concordance) -> str:
-    corrected = concordance.correction != "none"
     if all(ranking.has_few_units for ranking in concordance.rankings):
         return _unit_sentence(concordance)
     family = " over all pairs of metrics, and separately over all comparisons with baselines"
     return (
         f"{_unit_sentence(concordance)} p of these permutation tests is "
-        f"{AGREEMENT_CORRECTIONS[concordance.correction]}{family * corrected}. Intervals of "
+        f"{CORRECTED_PHRASE}{family}. Intervals of "
         "differences are those of the same test: they exclude 0 if p is below "
         f"{concordance.alpha:.2g}."
     )

@@ -85,7 +85,7 @@ def _output_length(output: Mapping[str, Any]) -> float:
 
 COLUMN_REMEDY = (
     "or use --score-column {role}=NAME; if file names contain system and item, use "
-    "--score-sample NAME --score-pattern PATTERN"
+    "--score-column sample=NAME --score-pattern PATTERN"
 )
 SCORE_WORDING = TableWording(
     "metrics",
@@ -126,7 +126,6 @@ def read_scores(
     path: StrPath | RecordSource,
     *,
     pattern: str = "",
-    column: str = "",
     columns: Mapping[str, str] | None = None,
     metrics: Sequence[str] = (),
     several: bool = False,
@@ -139,7 +138,7 @@ def read_scores(
     ----------
     path
         CSV or JSON Lines file, or the rows of a table in memory.
-    pattern, column, columns
+    pattern, columns
         How to find item and system, as for ratings. The role of the column with metric names is
         ``metric``, that of the column with numbers ``value``.
     metrics
@@ -163,10 +162,11 @@ def read_scores(
     UsageError
         If ``columns`` has an unknown role.
     """
+    named = {**(columns or {})}
     options = ColumnOptions(
         pattern,
-        column,
-        _columns_by_role(columns or {}),
+        named.pop("sample", ""),
+        _columns_by_role(named),
         constants={"listener": "metric"},
         words=SCORE_WORDING,
         apart=(SIGNATURE_COLUMN, *groups),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 from earwitness.errors import UsageError, nearest
 from earwitness.metaeval.coefficients import (
@@ -15,11 +16,10 @@ from earwitness.metaeval.mapping import MAPPING_ORDERS
 from earwitness.metaeval.pairwise_accuracy import FOLDS
 from earwitness.metaeval.resampling import POPULATIONS
 from earwitness.metaeval.results import Figure
-from earwitness.metaeval.significance import CORRECTIONS
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL
 from earwitness.stats.votes import AGGREGATES
 
-ADJUSTMENTS = ("items", "none")
+CORRECTION = "max_t"  # of p: step-down max-T
 DEFAULT_LEVELS = ("system", "item")
 MIN_SIZES_FOR_INTERVAL = {
     "systems": 6,
@@ -28,33 +28,30 @@ MIN_SIZES_FOR_INTERVAL = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AgreementSettings:
     """Settings of an agreement analysis.
 
     Parameters
     ----------
-    levels
-        Levels at which coefficients are computed: ``system``, ``item``, ``global``. By default the
-        first two.
+    at
+        Level at which scores and ratings are compared.
     coefficient
-        Coefficient that ranks the metrics; all others are reported as well.
+        Coefficient that ranks metrics; all others are reported as well.
     ranking
         Levels at which metrics are ranked.
     generalize
-        What results hold for: other ``systems`` (with other items and raters), other ``items`` (and
-        raters) on these systems, or other ``listeners`` of these items. Intervals resample these
-        units; tests between metrics swap systems, or items on these systems.
+        What results hold for: other systems, items and raters; other items and raters on these
+        systems; or other listeners of these items. Intervals resample these units; tests between
+        metrics swap systems, or items on these systems.
     mapping
-        Mapping of scores to the rating scale: ``none``, ``linear`` or ``cubic``.
-    adjust
-        ``items`` adjusts system means for items if systems were rated on different items.
-    correction
-        Correction of p for multiple tests: ``max_t`` (step-down max-T) or ``none``.
+        Mapping of scores to the rating scale before errors are computed.
     level
         Confidence level; the significance level is 1 − ``level``.
-    draws, permutations
-        Number of bootstrap draws and of permutations.
+    draws
+        Number of bootstrap draws.
+    permutations
+        Number of permutations.
     splits
         Number of random splits of the raters into halves.
     folds
@@ -64,16 +61,15 @@ class AgreementSettings:
         draws is
         at most ``spread``.
     seed
-        Seed of all random draws.
+        Random seed.
     version
         Version of Earwitness, for the signature.
     aggregate
-        Rating of an output: ``mean`` or ``median`` of its votes, or the mean of votes
-        ``normalized`` per rater.
+        Rating of an output: mean or median of its votes, or mean of votes normalized per rater.
     partial
-        Columns of scores to control for in partial correlations.
+        Columns of scores to control for in partial correlations, or ``length`` of ``outputs``.
     by
-        Fields of items or raters by which agreement is reported as well.
+        Fields of items or raters, such as dataset or jury, by which agreement is reported as well.
     fixed
         Units to which results do not generalize because there are too few; set by the analysis.
 
@@ -83,25 +79,23 @@ class AgreementSettings:
         If a setting is unknown or out of range.
     """
 
-    levels: tuple[str, ...] = DEFAULT_LEVELS
-    coefficient: str = "kendall_b"
+    at: Annotated[tuple[str, ...], LEVELS] = DEFAULT_LEVELS
+    coefficient: Annotated[str, RANKING_COEFFICIENTS] = "kendall_b"
     ranking: tuple[str, ...] = ("system", "item")
-    generalize: str = "systems"
-    mapping: str = "cubic"
-    adjust: str = "items"
-    correction: str = "max_t"
+    generalize: Annotated[str, POPULATIONS] = "systems"
+    mapping: Annotated[str, MAPPING_ORDERS] = "cubic"
     level: float = 0.95
     draws: int = 1000
-    permutations: int = 1000
+    permutations: int = 10_000
     splits: int = 200
     folds: int = FOLDS
     gain: float = 0.01
     spread: float = 0.1
     seed: int = 0
     version: str = ""
-    aggregate: str = "mean"
-    partial: tuple[str, ...] = ()
-    by: tuple[str, ...] = ()
+    aggregate: Annotated[str, AGGREGATES] = "mean"
+    partial: Annotated[tuple[str, ...], "COLUMN"] = ()
+    by: Annotated[tuple[str, ...], "FIELD"] = ()
     fixed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -110,9 +104,7 @@ class AgreementSettings:
             ("coefficient", [self.coefficient], RANKING_COEFFICIENTS),
             ("population", [self.generalize], POPULATIONS),
             ("mapping", [self.mapping], MAPPING_ORDERS),
-            ("adjustment", [self.adjust], ADJUSTMENTS),
-            ("correction", [self.correction], CORRECTIONS),
-            ("level", [*self.levels, *self.ranking], LEVELS),
+            ("level", [*self.at, *self.ranking], LEVELS),
         ):
             for name in names:
                 if name not in choices:
@@ -126,7 +118,7 @@ class AgreementSettings:
             raise UsageError(f"folds must be 2 or more, got {self.folds}")
         if not self.ranked_figures:
             possible = ", ".join(coefficient_levels(self.coefficient))
-            message = f"{self.coefficient} is not available at level {'+'.join(self.levels)}"
+            message = f"{self.coefficient} is not available at level {'+'.join(self.at)}"
             raise UsageError(f"{message} — use {possible}")
         if self.seed < 0:
             raise UsageError(f"seed must be 0 or more, got {self.seed}")
@@ -150,7 +142,7 @@ class AgreementSettings:
     @property
     def ranked_figures(self) -> list[Figure]:
         """Levels and coefficients by which metrics are ranked."""
-        levels = [level for level in self.ranking if level in self.levels] or list(self.levels)
+        levels = [level for level in self.ranking if level in self.at] or list(self.at)
         fitting = [level for level in levels if level in coefficient_levels(self.coefficient)]
         return [Figure(level, self.coefficient) for level in fitting]
 
@@ -159,12 +151,12 @@ class AgreementSettings:
         """All settings on which results depend, apart from scores and ratings."""
         parts = [
             f"earwitness={self.version}",
-            f"concordance(levels={'+'.join(self.levels)},rank={self.coefficient}@"
+            f"concordance(levels={'+'.join(self.at)},rank={self.coefficient}@"
             f"{'+'.join(figure.level for figure in self.ranked_figures)},"
-            f"calibration={self.folds}folds,mapping={self.mapping},adjust={self.adjust})",
+            f"calibration={self.folds}folds,mapping={self.mapping},adjust=items)",
             f"generalize={self.generalize}",
             f"bootstrap(over={self.over},draws={self.draws},level={self.level:g})",
-            f"permutation(swap={self.swap},n={self.permutations},correction={self.correction},"
+            f"permutation(swap={self.swap},n={self.permutations},correction={CORRECTION},"
             f"alpha={self.alpha:.4g})",
             f"ceiling(splits={self.splits})",
             f"enough(gain={self.gain:g},spread={self.spread:g})",
@@ -195,9 +187,9 @@ def fit_settings(
     systems = max(size[0] for size in sizes)
     if systems < MIN_SYSTEMS_FOR_SYSTEM_LEVEL and not paired:
         possible = ("global",) if systems == 1 else ("item", "global")
-        levels = tuple(level for level in settings.levels if level in possible) or possible[:1]
+        levels = tuple(level for level in settings.at if level in possible) or possible[:1]
         generalize = "items" if settings.generalize == "systems" else settings.generalize
-        settings = replace(settings, levels=levels, ranking=possible[:1], generalize=generalize)
+        settings = replace(settings, at=levels, ranking=possible[:1], generalize=generalize)
     return replace(settings, fixed=fixed_units(settings.generalize, sizes))
 
 

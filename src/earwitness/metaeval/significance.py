@@ -71,7 +71,6 @@ from earwitness.stats.votes import Codes
 
 
 SWAP_UNITS = ("items", "systems", "outputs")
-CORRECTIONS = ("max_t", "none")
 WEIGHTS_IN_MEMORY = 4_000_000  # weights in memory at once
 DIFFERENCE_TOLERANCE = 1e-12  # differences within this tolerance are equal
 MARGIN_TOLERANCE = 1e-9  # differences this share above a margin are rounding

@@ -341,14 +341,14 @@ class ColumnOptions:
         constant_roles = [role for role in self.roles if role != CAPTION_ROLE]
         for what, names, roles in (
             ("columns", self.columns, self.roles),
-            ("given", self.constants, constant_roles),
+            ("constants", self.constants, constant_roles),
         ):
             for role in names:
                 if role not in roles:
                     raise UsageError(f'{what}: unknown role "{role}" — {nearest(role, roles)}')
         for role, text in self.constants.items():
             if not is_name(text):
-                raise UsageError(f"given: {role} must be printable text, got {text!r}")
+                raise UsageError(f"constants: {role} must be printable text, got {text!r}")
         for what, named in (
             ("columns", [name for name in self.columns.values() if name]),
             ("scales", list(self.scales)),
@@ -398,7 +398,8 @@ class ColumnOptions:
 
 NO_COLUMN_MESSAGE = "missing column"
 SAMPLE_REMEDY = (
-    "if file names contain system and item, use --sample COLUMN --pattern '{system}_{item}.wav'"
+    "if file names contain system and item, use --column sample=NAME --pattern "
+    "'{system}_{item}.wav'"
 )
 HEADER_LINE = 1  # line of the column names
 PLANE_SCALES = {"TC", "SD"}
@@ -572,7 +573,9 @@ def _contradictions(layout: ColumnLayout, options: ColumnOptions) -> Iterator[Fa
             yield Fault(role, "set as a constant, but also in the file", "remove one of them")
     if options.means and "listener" in {*layout.fields, *options.constants}:
         message = "a table of means has no listeners"
-        remedy = "remove --means if each row is the vote of one listener, else remove the column"
+        remedy = (
+            "remove --layout means if each row is the vote of one listener, else remove the column"
+        )
         yield Fault(layout.fields.get("listener", "listener"), message, remedy)
 
 

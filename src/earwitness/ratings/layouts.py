@@ -143,7 +143,7 @@ def _long_table(
 def _name_scale(table: InputTable, options: ColumnOptions, scale: str) -> Reading:
     if "scale" in {*options.said, *table.names}:
         return table, options
-    table.notes.append(f"the scale is called {scale}; use --given scale=NAME to change this")
+    table.notes.append(f"the scale is called {scale}; use --constant scale=NAME to change this")
     return table, replace(options, constants={**options.constants, "scale": scale})
 
 
@@ -239,7 +239,9 @@ def _read_p808_means(table: InputTable, options: ColumnOptions) -> Reading:
     """Read means per clip; votes in the columns vote_1, vote_2, … do not name workers."""
     if not options.means:
         message = "votes per clip do not name the workers"
-        remedy = "use the file ..._all_votes_per_clip.csv, or --means to analyse means over clips"
+        remedy = (
+            "use the file ..._all_votes_per_clip.csv, or --layout means to analyse means over clips"
+        )
         refuse_header(table, "listener", message, remedy)
     scales = [name for name in table.names if re.fullmatch(r"(MOS|DMOS|CMOS)(_\w+)?", name)]
     sample = "short_file_name" if "short_file_name" in table.names else "file_url"
@@ -371,7 +373,7 @@ def _read_bvcc(table: InputTable, options: ColumnOptions) -> Reading:
     columns = [[name, *_texts(table, name)] for name in table.names]
     if is_list and not options.means:
         message = "the list has means over listeners"
-        refuse_header(table, "listener", message, "use --means, or the file TRAINSET")
+        refuse_header(table, "listener", message, "use --layout means, or the file TRAINSET")
     if not is_list:
         parts = [cell.split("_") for cell in columns[-1]]
         columns[-1] = [

@@ -469,7 +469,6 @@ def read_ratings(
     path: StrPath | RecordSource,
     *,
     pattern: str = "",
-    column: str = "",
     columns: Mapping[str, str] | None = None,
     scales: Sequence[str] = (),
     constants: Mapping[str, int | str] | None = None,
@@ -489,10 +488,9 @@ def read_ratings(
         Path of the table, or the rows of a table in memory.
     pattern
         Pattern of sample names with item and system, such as ``{system}/{item}.wav``.
-    column
-        Column of sample names.
     columns
-        Names of columns, by role; an empty name excludes a role.
+        Names of columns, by role; ``sample`` is the role of sample names. An empty name excludes a
+        role.
     scales
         Columns that are scales.
     constants
@@ -523,10 +521,11 @@ def read_ratings(
     InputError
         If the table has faults; all of them are listed.
     """
+    named = {**(columns or {})}
     options = ColumnOptions(
         pattern,
-        column,
-        columns or {},
+        named.pop("sample", ""),
+        named,
         scales,
         constants or {},
         known_names or KnownNames(),

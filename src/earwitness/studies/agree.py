@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from earwitness.analysis.plan import NO_GROUPS
 from earwitness.analysis.rating_set import (
@@ -15,7 +15,8 @@ from earwitness.analysis.rating_set import (
     column_names,
     only_system,
 )
-from earwitness.analysis.settings import AnchorNames
+from earwitness.analysis.screening import PRESETS, SCREENS
+from earwitness.analysis.settings import NO_RULES, AnchorNames
 from earwitness.core import Progress, StrPath, no_progress
 from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource, TableInput, table_inputs
@@ -23,6 +24,7 @@ from earwitness.metaeval.agree import SCORE_ARGUMENTS, ScoreOptions, agree_with_
 from earwitness.metaeval.results import Concordance
 from earwitness.metaeval.score_tables import LENGTH_METRIC
 from earwitness.metaeval.settings import AgreementSettings
+from earwitness.ratings.scales import canonical_scale
 from earwitness.scoring.results import Scores
 from earwitness.studies.analyse import settings_of
 from earwitness.studies.collect import (
@@ -44,15 +46,14 @@ def agree(
     *,
     study: StrPath | Study | None = None,
     db: StrPath | None = None,
-    scales: Sequence[str] = (),
-    ends: Sequence[str] = (),
+    scales: Annotated[Sequence[str], "NAME[=LOW:HIGH]"] = (),
     scoring: ScoreOptions | None = None,
     reading: TableOptions | None = None,
-    screening: Sequence[str] | None = None,
-    reference: str = "",
-    anchor: AnchorNames = (),
-    low_is_good: Sequence[str] = (),
-    where: Sequence[str] | str = (),
+    screening: Annotated[Sequence[str] | None, (*SCREENS, *PRESETS, NO_RULES)] = None,
+    reference: Annotated[str, "NAME"] = "",
+    anchors: Annotated[AnchorNames, "[SCALE=]NAME"] = (),
+    low_is_good: Annotated[Sequence[str] | str, "NAME"] = (),
+    where: Annotated[Sequence[str] | str, "CONDITION"] = (),
     progress: Progress = no_progress,
     **how: Any,
 ) -> Concordance:
@@ -70,32 +71,30 @@ def agree(
     db
         Database with answers.
     scales
-        Rating scales to analyse. By default all.
-    ends
-        Ends of scales, such as ``MOS=0:100``.
+        Rating scale, with its range if needed. By default all.
     scoring
-        How scores are read and which metrics are used. Its fields ``metrics``, ``low``,
-        ``baselines`` and ``outputs`` may also be passed as arguments.
+        How scores are read and which metrics are used. Its fields ``metrics``, ``baselines``,
+        ``outputs``, ``score_pattern`` and ``score_columns`` may also be passed as arguments.
     reading
-        How tables of ratings are read. Its fields ``pattern``, ``column``, ``columns`` and
-        ``constants`` may also be passed as arguments.
+        How tables of ratings are read. Its fields, except ``scales``, may also be passed as
+        arguments.
     screening
-        Screening rules. By default those of the study.
-    reference, anchor
-        Names of the hidden reference and of anchors, which are excluded from the comparison; an
-        anchor of one scale is ``SCALE=SYSTEM``, or anchors are a mapping from scales to names.
+        Screening rules with their default limits, or none. By default those of the study.
+    reference
+        System that is the hidden reference, which is not compared. By default that of the study.
+    anchors
+        Systems that are anchors, which are not compared; ``SCALE=SYSTEM`` is one of a single scale.
+        By default those of the study.
     low_is_good
-        Rating scales where lower is better.
+        Metrics and rating scales where lower is better; a name that is both means both.
     where
         Conditions on fields of items or raters, which are columns of scores or ratings, such as
         ``"accuracy>=0.9"``; only outputs and ratings for which all of them hold are used.
     progress
         Called with the steps done, their total and the steps done.
     **how
-        Fields of ``AgreementSettings``: ``coefficient``, ``levels``, ``generalize``,
-        ``mapping``, ``adjust``, ``correction``, ``level``, ``draws``, ``permutations``, ``seed``,
-        ``aggregate``, ``partial`` (columns of scores to control for) and ``by`` (fields of items or
-        raters).
+        Fields of ``AgreementSettings``: ``coefficient``, ``at``, ``generalize``, ``mapping``,
+        ``level``, ``draws``, ``permutations``, ``seed``, ``aggregate``, ``partial`` and ``by``.
 
     Returns
     -------
@@ -130,14 +129,13 @@ def agree(
     reading = reading or TableOptions(**{n: how.pop(n) for n in TABLE_ARGUMENTS if n in how})
     tables = table_inputs(_sample_rows(scores) if isinstance(scores, Scores) else scores, "scores")
     files = table_inputs(ratings, "ratings")
-    for name in ("partial", "by"):
-        how[name] = _names_of(how.get(name, ()))
+    how |= {name: _names_of(how[name]) for name in ("at", "partial", "by") if name in how}
     settings = AgreementSettings(version=__version__, **how)
     check_scores(tables, files, study, db, _listener_column(reading))
     plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
-    roles: dict[str, Any] = {"reference": reference, "anchor": anchor, "low_is_good": low_is_good}
+    roles: dict[str, Any] = {"reference": reference, "anchors": anchors}
     if plan is None:
-        system = only_system(tables, files, dict(scoring.columns), scoring.pattern, reading)
+        system = only_system(tables, files, scoring.score_columns, scoring.score_pattern, reading)
         constants = {**reading.constants, **({"system": system} if system else {})}
         scoring, reading = replace(scoring, system=system), replace(reading, constants=constants)
     keep = parse_where(where)
@@ -146,7 +144,8 @@ def agree(
     fields = tuple(dict.fromkeys((*settings.by, *(one.field for one in keep.conditions))))
     scoring = _with_controls(replace(scoring, groups=fields), settings.partial)
     by = rated_fields(fields, tables, files, plan)
-    analysis = settings_of(plan, screening=screening, scales=ends, by=by or (NO_GROUPS,), **roles)
+    ranges = [text for text in scales if "=" in text]
+    analysis = settings_of(plan, screening=screening, scales=ranges, by=by or (NO_GROUPS,), **roles)
     if db is not None:
         material = stored_rating_set(plan, db, files, analysis)
     else:
@@ -155,9 +154,14 @@ def agree(
     if not material.ratings:
         raise UsageError("no ratings found")
     check_roles(material, roles)
+    low, rated = _names_of(low_is_good), {rating.scale for rating in material.ratings}
+    low_scales = [name for one in low if (name := canonical_scale(one, rated)) in rated]
+    analysis = replace(analysis, low_is_good=tuple(dict.fromkeys(low_scales)))
+    scoring = replace(scoring, low=low)
+    names = [text.partition("=")[0] for text in scales]
     notes = scores.notes if isinstance(scores, Scores) else ()
     return agree_with_ratings(
-        tables, material, analysis, settings, scoring, reading, scales, keep, notes, progress
+        tables, material, analysis, settings, scoring, reading, names, keep, notes, progress
     )
 
 

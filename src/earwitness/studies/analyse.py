@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from earwitness.analysis.pipeline import analyse, screen_ratings
 from earwitness.analysis.plan import (
@@ -15,14 +15,23 @@ from earwitness.analysis.plan import (
     NOT_ADJUSTED,
     POPULATION_TEXTS,
     POPULATIONS,
+    Analysis,
     Rule,
     interval_for,
 )
-from earwitness.analysis.rating_set import TABLE_ARGUMENTS, RatingSet, TableOptions, check_roles
+from earwitness.analysis.rating_set import (
+    MEANS_LAYOUT,
+    TABLE_ARGUMENTS,
+    RatingSet,
+    TableOptions,
+    check_roles,
+)
 from earwitness.analysis.report import results_report
 from earwitness.analysis.report.export import methods_paragraph, results_json, tables_csv
 from earwitness.analysis.results import Results
+from earwitness.analysis.screening import PRESETS, SCREENS
 from earwitness.analysis.settings import (
+    NO_RULES,
     AnalysisSettings,
     AnchorNames,
     default_rules,
@@ -60,23 +69,18 @@ DEFAULT_GROUP_FIELDS = ("dataset", "jury")  # default groups of rated captions
 MIDDLE_ANCHOR = list(ANCHOR_CUTOFFS_HZ)[-1]  # default middle anchor
 
 
+PLANNED = {field.name for field in fields(Analysis)} - {"scales", "anchors"}
+
+
 def settings_of(
     study: Study | None,
     *,
-    interval: str = "",
     generalize: str = "",
-    level: float = 0.0,
-    correction: str = "",
-    test: str = "",
-    adjust: str = "",
-    contrasts: Sequence[tuple[str, str]] = (),
-    by: Sequence[str] = (),
-    margins: Sequence[tuple[str, str]] = (),
-    scales: Sequence[str] = (),
-    screening: Sequence[str] | None = None,
-    reference: str = "",
-    anchor: AnchorNames = (),
-    low_is_good: Sequence[str] = (),
+    scales: Annotated[Sequence[str], "NAME=LOW:HIGH"] = (),
+    screening: Annotated[Sequence[str] | None, (*SCREENS, *PRESETS, NO_RULES)] = None,
+    reference: Annotated[str, "NAME"] = "",
+    anchors: Annotated[AnchorNames, "[SCALE=]NAME"] = (),
+    low_is_good: Annotated[Sequence[str], "SCALE"] = (),
     means: bool = False,
     **more: Any,
 ) -> AnalysisSettings:
@@ -86,34 +90,25 @@ def settings_of(
     ----------
     study
         Study with the planned analysis, or None.
-    interval, level, correction, test, contrasts
-        Method of confidence intervals, confidence level, correction for multiple comparisons, test
-        of pairs (``t`` or ``wilcoxon``), and pairs of systems to compare.
     generalize
-        To whom results generalize: ``listeners`` for other listeners on these items, ``items`` for
-        other items as well.
-    adjust
-        ``items`` for means of systems that are adjusted for the items they were rated on.
-    by
-        Fields of items or listeners by which to group results; ``none`` for no field.
-    margins
-        Pairs of a scale and its equivalence margin.
+        Population to which results generalize, as in ``AnalysisBlock``.
     scales
-        Ends of scales, such as ``MOS=1:5``.
+        Range of a scale, such as ``MOS=1:5``.
     screening
-        Names of screening rules, with default limits; None for those of the study.
+        Screening rules with their default limits, or none. By default those of the study.
     reference
-        Hidden reference.
-    anchor
-        Anchors: a name or several, ``SCALE=SYSTEM`` for an anchor of one scale, or a mapping from
-        scales to names. The middle anchor, which a screening rule needs, is ``anchor70`` if it is
-        one of the anchors of all scales, else the last of these.
+        System that is the hidden reference. By default that of the study.
+    anchors
+        Systems that are anchors; ``SCALE=SYSTEM`` is one of a single scale. By default those of the
+        study. The middle anchor, which a screening
+        rule needs, is ``anchor70`` if it is an anchor of all scales, else the last of these.
     low_is_good
-        Scales where lower is better.
+        Scales where lower is better, such as annoyance.
     means
         Whether values are means over raters, which are analysed over items.
     **more
-        Other fields of ``AnalysisSettings``: doubled, draws, seed, mixed, blank.
+        Fields of ``Analysis`` (contrasts as pairs or as ``A:B``), and of ``AnalysisSettings``:
+        doubled, draws, seed, mixed, blank.
 
     Returns
     -------
@@ -124,30 +119,33 @@ def settings_of(
     UsageError
         If a value is invalid.
     """
+    chosen = {name: value for name in PLANNED if (value := more.pop(name, None))}
+    interval = chosen.pop("interval", "")
     if means:
         _check_means(
             study=study,
             interval=interval,
             generalize=generalize,
             screening=screening,
-            adjust=adjust,
+            adjust=chosen.get("adjust"),
         )
         interval = ITEM_T
     elif interval == ITEM_T:
-        raise UsageError(f"interval: {ITEM_T} is for tables of means — use --means")
+        raise UsageError(f"interval: {ITEM_T} is for tables of means — use --layout means")
     if generalize:
         interval = _interval_for(generalize, interval)
     planned = _planned_settings(study)
     own = parse_scales(scales, study_scales(study))
     known = [*study_scales(study), *own, *known_scales()]
-    anchors = {canonical_scale(k, known): v for k, v in parse_anchors(anchor).items()}
+    by_scale = {canonical_scale(k, known): v for k, v in parse_anchors(anchors).items()}
     names = [low_is_good] if isinstance(low_is_good, str) else low_is_good
-    margins = [(canonical_scale(scale, known), margin) for scale, margin in margins]
-    said: dict[str, Any] = {"interval": interval, "level": level, "correction": correction}
-    said |= {"contrasts": tuple(contrasts), "by": tuple(by), "margins": _parse_margins(margins)}
-    said |= {"adjust": adjust}
-    said |= {"test": test, "anchors": {**planned.plan.anchors, **anchors} if anchors else {}}
-    plan = replace(planned.plan, **{name: value for name, value in said.items() if value})
+    chosen |= {"interval": interval} if interval else {}
+    chosen |= {"anchors": {**planned.plan.anchors, **by_scale}} if by_scale else {}
+    if "contrasts" in chosen:
+        chosen["contrasts"] = tuple(map(_parse_contrast, chosen["contrasts"]))
+    if "margins" in chosen:
+        chosen["margins"] = {canonical_scale(k, known): v for k, v in chosen["margins"].items()}
+    plan = replace(planned.plan, **chosen)
     plan = replace(plan, by=tuple(name for name in plan.by if name != NO_GROUPS))
     rules = planned.screening if screening is None else default_rules(screening)
     return replace(
@@ -156,11 +154,19 @@ def settings_of(
         screening=rules,
         scales=own,
         reference=reference or planned.reference,
-        anchor=_middle_anchor(anchors.get(ALL_SCALES, ())) or planned.anchor,
+        anchor=_middle_anchor(by_scale.get(ALL_SCALES, ())) or planned.anchor,
         version=__version__,
         low_is_good=tuple(dict.fromkeys(canonical_scale(name, known) for name in names)),
         **more,
     )
+
+
+def _parse_contrast(pair: str | tuple[str, str]) -> tuple[str, str]:
+    """Return a pair of systems, which may be written as ``A:B``."""
+    a, b = pair.partition(":")[::2] if isinstance(pair, str) else pair
+    if not a or not b:
+        raise UsageError(f'contrasts: write SYSTEM:SYSTEM, got "{pair}"')
+    return a, b
 
 
 def _interval_for(population: str, interval: str) -> str:
@@ -181,19 +187,6 @@ def _check_means(**said: object) -> None:
             raise UsageError(f"means: a table of means has no listeners, so {name} cannot be set")
 
 
-def _parse_margins(said: Sequence[tuple[str, str]]) -> dict[str, float]:
-    """Return margins by scale."""
-    margins = {}
-    for scale, text in said:
-        try:
-            margins[scale] = float(text)
-        except ValueError:
-            raise UsageError(
-                f'margin: write SCALE=NUMBER, such as total=0.5, got "{scale}={text}"'
-            ) from None
-    return margins
-
-
 def _planned_settings(study: Study | None) -> AnalysisSettings:
     """Return the settings planned in a study, with its hidden reference and anchors."""
     if study is None:
@@ -202,8 +195,8 @@ def _planned_settings(study: Study | None) -> AnalysisSettings:
     anchors = [name for kind in kinds for name in kind.anchor_systems]
     rubric, blank = next((k.rubric_totals() for k in kinds if k.captioned), (None, "drop"))
     return AnalysisSettings(
-        replace(study.analysis, by=_group_fields(study, judged=rubric is not None)),
-        study.screening,
+        plan=replace(study.analysis, by=_group_fields(study, judged=rubric is not None)),
+        screening=study.screening,
         reference=study.reference,
         anchor=_middle_anchor(anchors or study.analysis.anchors.get(ALL_SCALES, ())),
         anchors=tuple(anchors),
@@ -286,7 +279,6 @@ def study_analyse(
     study: StrPath | Study | None = None,
     db: StrPath | None = None,
     reading: TableOptions | None = None,
-    means: bool = False,
     progress: Progress = no_progress,
     **how: Any,
 ) -> Results:
@@ -303,20 +295,15 @@ def study_analyse(
     db
         Path or URL of the database with the answers.
     reading
-        How tables are read. Its fields may also be passed as arguments: ``pattern``, ``column``,
-        ``columns``, ``constants``, ``rubric``, ``faults``.
-    means
-        Whether the tables have means over raters: one row per item and system, without listeners.
-        Systems are then compared over items. The number of raters is the column ``raters`` or
-        ``n``, or a constant, such as ``constants={"raters": 8}``.
+        How tables are read. Its fields may also be passed as arguments: ``pattern``, ``columns``,
+        ``constants``, ``layout``, ``rubric``, ``faults``.
     progress
         Called with the number of steps done and the total.
     **how
-        Settings that override the plan of the study: ``interval``, ``generalize``, ``level``,
-        ``correction``, ``test``, ``adjust``, ``contrasts``, ``by``, ``margins``, ``scales`` (as
-        ``"MOS=1:5"``), ``screening``, ``reference``, ``anchor`` (a name, several, or a mapping from
-        scales to names), ``low_is_good`` (scales where lower is better), ``doubled``, ``draws``,
-        ``seed``, ``mixed`` and ``blank``.
+        Settings that override the plan of the study, as in ``settings_of``: ``interval``,
+        ``generalize``, ``level``, ``correction``, ``test``, ``adjust``, ``contrasts``, ``by``,
+        ``margins``, ``scales``, ``screening``, ``reference``, ``anchors``, ``low_is_good``,
+        ``doubled``, ``draws``, ``seed``, ``mixed`` and ``blank``.
 
     Returns
     -------
@@ -343,7 +330,7 @@ def study_analyse(
     'good'
     """
     reading = reading or TableOptions(**{n: how.pop(n) for n in TABLE_ARGUMENTS if n in how})
-    if means:
+    if means := reading.layout == MEANS_LAYOUT:
         _check_means(study=study, db=db)
     plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
     settings = settings_of(plan, means=means, **how)

@@ -25,9 +25,10 @@ from earwitness.core import Jobs, Progress, StrPath, no_progress
 from earwitness.errors import UsageError, nearest
 from earwitness.io.atomic import AtomicFile, lock_folder
 from earwitness.io.tables import csv_text, open_csv
+from earwitness.ratings.rubric import LANGUAGES
 from earwitness.recordings.recording import open_recording
 from earwitness.skims.files import OUTPUTS_FILE, RECORDINGS_FILE, render_skim
-from earwitness.skims.options import EXTRAS, METHODS_WITH_Z, SkimOptions
+from earwitness.skims.options import EXTRAS, MANUAL_METHOD, METHODS, METHODS_WITH_Z, SkimOptions
 from earwitness.skims.run import skim
 from earwitness.skims.types import Pick
 from earwitness.soundscapes.practice import REASONS
@@ -46,6 +47,7 @@ from earwitness.studies.skim_folders import (
 from earwitness.studies.trials.plane import MAX_HOURS, PlaneKind
 from earwitness.studies.wording import wording
 
+PLANE_CHOICES = tuple(name for name in METHODS if name != MANUAL_METHOD)
 PLANE_METHODS, PLANE_ZS = ("pareto", "published"), (0.0, 0.3, 0.7, 1.0)  # eight skims
 PRACTICE_TRIALS = 3  # TC, SD, and the plane, with skims of their own
 PLANE_ANSWER_SECONDS = 10.0  # per coordinate of a skim
@@ -125,15 +127,15 @@ def study_plane(
     recordings: StrPath | Sequence[StrPath],
     folder: StrPath,
     *,
-    methods: Sequence[str] = PLANE_METHODS,
-    zs: Sequence[float] = PLANE_ZS,
+    method: Annotated[Sequence[str], PLANE_CHOICES] = PLANE_METHODS,
+    z: Sequence[float] = PLANE_ZS,
     practice: StrPath | bool = True,
-    table: StrPath | None = None,
+    skims: StrPath | None = None,
     retest: bool = False,
-    speech: str = "keep",
+    speech: Annotated[str, SPEECH_OF_SKIMS] = "keep",
     title: str = "Skims on the TC/SD plane",
     listeners: int = 8,
-    language: str = "en",
+    language: Annotated[str, LANGUAGES] = "en",
     seed: int = 0,
     jobs: Jobs = 1,
     progress: Progress = no_progress,
@@ -151,12 +153,14 @@ def study_plane(
         silences of at least 30 s separate them; or folders that ``earwitness skim`` has written.
     folder
         Folder of the study.
-    methods, zs
-        Methods and values of z of the skims that are made.
+    method
+        Method that picks blocks.
+    z
+        Values of z, from 0 (follow the course of the day) to 1 (cover all kinds of sound).
     practice
         Practice folder, as ``earwitness soundscape --practice`` writes it, or with a recording and
         skims; true: a new one, false: no practice. Missing skims for practice are made.
-    table
+    skims
         Table of skims in folders, with the columns folder, file or number, and system or method
         and z. Skims for practice may have tc and sd, which are shown as feedback, and those with
         a reason are the examples.
@@ -165,8 +169,14 @@ def study_plane(
     speech
         Passages with speech: keep; reverse, in recordings and skims; or mute, in recordings, and
         avoid in skims. Imported skims require keep.
-    title, listeners, language, seed
-        Title, number of experts, language of the pages and random seed of the study.
+    title
+        Title of the study.
+    listeners
+        Planned number of experts.
+    language
+        Language of the pages.
+    seed
+        Random seed.
     jobs
         Number of worker processes, or a function that distributes work as ``map`` does.
     progress
@@ -192,7 +202,7 @@ def study_plane(
     --------
     All recordings must exist before anything is made:
 
-    >>> study_plane(["a.flac", "b.flac"], "study", zs=(0, 0.5, 1))
+    >>> study_plane(["a.flac", "b.flac"], "study", z=(0, 0.5, 1))
     Traceback (most recent call last):
     ...
     earwitness.errors.UsageError: a.flac: file or folder does not exist
@@ -205,18 +215,18 @@ def study_plane(
     parameters = settings.pop("parameters", {})
     is_import = _refuse_paths(paths, material)
     own = _find_own_practice(material.folder, practice)
-    if table is not None and not is_import and own is None:
+    if skims is not None and not is_import and own is None:
         raise UsageError("a table of skims needs folders with skims")
     _refuse_speech(speech, paths[0] if is_import else None, own)
     folders, own_day, notes = read_skim_folders(
-        paths if is_import else [], own, None if table is None else Path(table)
+        paths if is_import else [], own, None if skims is None else Path(skims)
     )
     keys = {
         name: settings[name]
         for name in ("start", "zone", "shown", "hour_gap")
         if settings.get(name)
     } | ({} if speech == "keep" else {"speech": speech})
-    settings |= {"methods": tuple(methods), "zs": tuple(zs), "seed": seed}
+    settings |= {"methods": tuple(method), "zs": tuple(z), "seed": seed}
     is_default = settings["methods"] == PLANE_METHODS and settings["zs"] == PLANE_ZS
     if is_import and not (is_default and settings.get("length") is None):
         notes.append(IMPORT_NOTE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -88,6 +89,27 @@ class Population:
     careless: int = 0
     qualities: Qualities = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, values: Mapping[str, float]) -> Population:
+        """Return a population from numbers and qualities by name.
+
+        The name of a quality is ``SYSTEM`` or ``SYSTEM:SCALE``.
+
+        >>> Population.of({"careless": 2, "C1:SIG": 0.6}).qualities
+        {('C1', 'SIG'): 0.6}
+        """
+        numbers: dict[str, Any] = {n: value for n, value in values.items() if n in NUMBERS}
+        qualities = {n: value for n, value in values.items() if n not in NUMBERS}
+        for name, quality in qualities.items():
+            if not 0 <= quality <= 1:
+                raise UsageError(f"quality of {name} must be from 0 to 1, got {quality:g}")
+        careless = numbers.get("careless", 0)
+        if careless != int(careless):
+            raise UsageError(f"careless must be a whole number, got {careless:g}")
+        parts = {name: name.partition(":") for name in qualities}
+        by_scale = {(parts[name][0], parts[name][2]): qualities[name] for name in qualities}
+        return cls(**numbers | {"careless": int(careless)}, qualities=by_scale)
+
     def __post_init__(self) -> None:
         for attribute in fields(self):
             value = getattr(self, attribute.name)
@@ -97,6 +119,9 @@ class Population:
             if not np.isfinite(value) or not least <= value <= most:
                 limits = f"of at least {least}" if most == math.inf else f"from {least} to {most}"
                 raise UsageError(f"{attribute.name} must be a number {limits}, got {value:g}")
+
+
+NUMBERS = tuple(one.name for one in fields(Population) if one.name != "qualities")
 
 
 @dataclass(frozen=True)
@@ -115,7 +140,8 @@ class World:
     def __post_init__(self) -> None:
         for system, _ in self.population.qualities:
             if system not in self.systems:
-                raise UsageError(f'unknown system "{system}" — {nearest(system, self.systems)}')
+                remedy = nearest(system, [*self.systems, *NUMBERS])
+                raise UsageError(f'unknown system "{system}" — {remedy}')
         if self.population.careless > len(self.listeners):
             raise UsageError(
                 f"careless must be at most {len(self.listeners)}, the number of listeners"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from earwitness.analysis.plan import ALL_SCALES, ITEM_INTERVALS, MIXED_MODEL, NO_CORRECTION
 from earwitness.analysis.power import PowerPlan, PowerRow
@@ -46,13 +46,13 @@ def study_power(
     *,
     pilot: TableInput | Sequence[TableInput] = (),
     pilot_study: StrPath | Study | None = None,
-    pilot_scale: str = "",
+    pilot_scale: Annotated[str, "NAME[=LOW:HIGH]"] = "",
     reading: TableOptions | None = None,
-    components: Mapping[str, float] | None = None,
-    scale: str = "",
+    sd: Annotated[Mapping[str, float] | None, "NAME=POINTS"] = None,
+    scale: Annotated[str, "NAME"] = "",
     differences: Sequence[float] = (),
     listeners: Sequence[int] = (),
-    wanted: float = 0.8,
+    power: float = 0.8,
     runs: int = 2000,
     seed: int = 0,
     **table: Any,
@@ -71,20 +71,21 @@ def study_power(
         Study, or path of its file, that the answers of the pilot belong to and by whose rules its
         listeners are screened (default: the planned study).
     pilot_scale
-        Scale of the pilot, such as ``"MOS"``, or with its ends, ``"MOS=1:5"`` (default: the scale
-        of the same name, or the only one). Its ends must be those of the planned scale.
+        Scale of the pilot, such as ``MOS``, or with its range, ``MOS=1:5``, which must be that of
+        the planned scale. By default the scale of the same name, or the only one.
     reading
-        How tables of the pilot are read. Its fields may also be passed as arguments: ``pattern``,
-        ``column``, ``columns``, ``constants``, ``rubric``, ``faults``.
-    components
-        Standard deviations by component, which override those of the pilot or the assumed ones.
+        How tables of the pilot are read. Its fields, except ``scales``, may also be passed as
+        arguments.
+    sd
+        Standard deviations in points of the scale, which override those of the pilot or the assumed
+        ones: listener, item, listener_system, item_system, residual.
     scale
-        Name of the scale (default: the first).
+        Scale. By default the first.
     differences
-        Differences between two systems, in points of the scale (default: 5% and 10% of it).
+        Differences between two systems, in points of the scale. By default 5 % and 10 % of it.
     listeners
-        Numbers of listeners (default: multiples of the planned number).
-    wanted
+        Numbers of listeners. By default 0.5 to 3 times the planned number.
+    power
         Target power.
     runs
         Number of simulated studies per row.
@@ -122,7 +123,7 @@ def study_power(
         "pilot_scale": bool(pilot_scale),
         "columns of a pilot": options != TableOptions(),
     }
-    _check_request(wanted, runs, differences, listeners, components or {})
+    _check_request(power, runs, differences, listeners, sd or {})
     if not pilot_files and any(pilot_only.values()):
         names = ", ".join(name for name, is_set in pilot_only.items() if is_set)
         raise UsageError(f"{names}: no pilot is named — name its ratings with --pilot FILE")
@@ -135,10 +136,10 @@ def study_power(
             chosen_scale,
             pilot_scale,
             options,
-            components or {},
+            sd or {},
         )
-    parts = replace(chosen.parts, **(components or {}))
-    source = f"{chosen.source}, except {', '.join(components)}" if components else chosen.source
+    parts = replace(chosen.parts, **(sd or {}))
+    source = f"{chosen.source}, except {', '.join(sd)}" if sd else chosen.source
     base = _power_scenario(plan, block, chosen_scale, parts, rounded=not pilot_files)
     size = chosen_scale.high - chosen_scale.low
     if any(difference > size for difference in differences):
@@ -162,14 +163,14 @@ def study_power(
             for difference in wanted_differences
         }
         hours = count * minutes_each / 60
-        rows.append(PowerRow(count, hours, detectable_difference(scenario, power=wanted), power_of))
+        rows.append(PowerRow(count, hours, detectable_difference(scenario, power=power), power_of))
     needed = {
-        difference: listeners_needed(base, difference, power=wanted)
+        difference: listeners_needed(base, difference, power=power)
         for difference in wanted_differences
     }
     return PowerPlan(
         title=plan.title,
-        signature=_signature(base, runs, seed, wanted),
+        signature=_signature(base, runs, seed, power),
         scale=chosen_scale.name,
         source=source,
         components=asdict(parts),
@@ -180,7 +181,7 @@ def study_power(
         minutes=minutes_each,
         tests=base.tests,
         alpha=base.alpha,
-        wanted=wanted,
+        wanted=power,
         method=base.method,
         planned=plan.listeners,
         rows=tuple(rows),
@@ -312,7 +313,7 @@ def _read_pilot(
         if not isinstance(file, Path):
             continue
         if file_kind(file) == "study":
-            raise UsageError(f"{file} is a study file — use --pilot-study {file}")
+            raise UsageError(f"{file} is a study file — name it as pilot_study, with its answers")
         if STORE_ADDRESS.match(str(file)) or file_kind(file) == "store":
             raise UsageError(
                 f"{file} is a database — export its answers with: earwitness study export STUDY "
@@ -323,10 +324,9 @@ def _read_pilot(
     except InputError as error:
         if not all(problem.field == "study" for problem in error.problems):
             raise
-        raise UsageError(
-            f"{error.problems[0].source}: answers to another study — name its study file with "
-            "--pilot-study"
-        ) from None
+        source = error.problems[0].source
+        message = f"{source}: answers to another study — name its study file with --pilot, too"
+        raise UsageError(message) from None
 
 
 def _pilot_scale(said: str, planned: str, ratings: Sequence[Rating]) -> str:

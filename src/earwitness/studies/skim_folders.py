@@ -32,7 +32,7 @@ CLOCK_KEYS = ("start", "zone", "hour_gap")  # of recordings.jsonl, as in a study
 MIN_SYSTEMS, MAX_SYSTEMS = 2, len(LETTERS)
 NUMBERED_NOTE = (
     "skims have numbers instead of names, so skims with the same number are analysed as one system "
-    "— name their systems with --table if numbers stand for different methods in each folder"
+    "— name their systems with --skims if numbers stand for different methods in each folder"
 )
 
 
@@ -429,7 +429,7 @@ def _refuse_systems(folders: Sequence[SkimFolder]) -> None:
                 f"systems differ: {folders[0].item} has {_quote_names(first - systems)}, "
                 f"{folder.item} has {_quote_names(systems - first)}"
             )
-            raise UsageError(f"{message} — rename files, or name all systems with --table")
+            raise UsageError(f"{message} — rename files, or name all systems with --skims")
     for name in [*counts, *sorted(first)]:
         if not is_name(name) or {*"/\\{}"} & {*name}:
             raise UsageError(f'"{name}" cannot be the name of a recording or system — rename it')

@@ -65,7 +65,7 @@ def study(tmp_path: Path) -> Path:
 @pytest.fixture
 def sheets(study: Path) -> Path:
     path = study.parent / "sheets.pdf"
-    assert earwitness.study_sheets(study, path, table=study.parent / "values.csv") == 4
+    assert earwitness.study_sheets(study, path, template=study.parent / "values.csv") == 4
     return path
 
 
@@ -110,7 +110,7 @@ def test_sheets_have_instructions_and_a_page_per_recording_without_systems(sheet
 
 def test_the_same_study_gives_the_same_file(study: Path, sheets: Path) -> None:
     again = study.parent / "again.pdf"
-    assert earwitness.study_sheets(study, again, listener=2) == 2
+    assert earwitness.study_sheets(study, again, listeners="2") == 2
     earwitness.study_sheets(study, again)
     assert again.read_bytes() == sheets.read_bytes()
 
@@ -166,7 +166,7 @@ def test_instructions_that_apply_to_the_browser_only_are_not_printed(study: Path
 
 def test_other_studies_and_listeners_are_refused(study: Path) -> None:
     with pytest.raises(UsageError, match="listener 3 is not part of the study — known: 1 to 2"):
-        earwitness.study_sheets(study, study.parent / "s.pdf", listener=3)
+        earwitness.study_sheets(study, study.parent / "s.pdf", listeners="3")
     text = json.loads(study.read_text())
     study.write_text(json.dumps(text | {"blocks": [{"kind": "acr", "clips": 2}]}))
     with pytest.raises(UsageError, match="kind plane"):
@@ -206,7 +206,7 @@ def test_entry_is_repeatable_and_corrections_replace(study: Path, sheets: Path) 
     assert counts == [(2, 0, 0), (0, 0, 2), (0, 1, 1)]
     results = earwitness.study_analyse(study=study, db=db)
     assert results.plane is not None
-    exported = run("study", "export", str(study), "--positions").stdout
+    exported = run("study", "export", str(study), "--content", "positions").stdout
     table = [*csv.DictReader(io.StringIO(exported))]
     assert len(table) == 6
     assert table[2]["tc"] == "0.5"

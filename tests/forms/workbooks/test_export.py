@@ -137,7 +137,7 @@ def test_captions_with_the_same_words_are_refused_with_clip_and_authors(tmp_path
         ({"listeners": "3-9"}, "unknown listener 5 — known: 1 to 4"),
         ({"listeners": "1,x"}, '"x" is not a number'),
         ({"listeners": "3-1"}, "not an ascending range"),
-        ({"pattern": "{flavour}.xlsx"}, "two files would have the same name"),
+        ({"names": "{flavour}.xlsx"}, "two files would have the same name"),
         ({"local": ""}, "no folder and no address"),
         ({"web": "clips"}, "must start with https"),
     ],

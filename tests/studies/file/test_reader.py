@@ -553,7 +553,7 @@ def test_verbs_check_and_design(study: Path) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_new_study_file_can_be_read(kind: str, study: Path) -> None:
-    made = CliRunner().invoke(group, ["study", "new", "--protocol", kind])
+    made = CliRunner().invoke(group, ["study", "new", kind])
     text = made.stdout.replace("clips: 32", "clips: 3").replace("listeners: 32", "listeners: 8")
     study.write_text(text.replace("sessions: 4", "sessions: 2"))
     captions = [f"clip{n},{one},Words of {n} by {one}." for n in range(14) for one in AUTHORS]

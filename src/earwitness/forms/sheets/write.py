@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 from earwitness.core import StrPath
-from earwitness.errors import EarwitnessWarning, MissingExtra, UsageError
+from earwitness.errors import EarwitnessWarning, MissingExtra
 from earwitness.forms.sheets.layout import (
     AXIS_END,
     CODE_FONT,
@@ -33,6 +33,7 @@ from earwitness.forms.sheets.layout import (
     plane_sheets,
     study_code,
 )
+from earwitness.forms.workbooks.export import choose_listeners
 from earwitness.io.atomic import AtomicFile, AtomicFolder
 from earwitness.io.tables import csv_text
 from earwitness.studies.from_answers import StudySource
@@ -54,9 +55,9 @@ def study_sheets(
     study: StudySource,
     output: StrPath,
     *,
-    table: StrPath | None = None,
-    sounds: StrPath | None = None,
-    listener: int | None = None,
+    template: Annotated[StrPath | None, "FILE"] = None,
+    sounds: Annotated[StrPath | None, "FOLDER"] = None,
+    listeners: Annotated[str, "RANGES"] = "",
 ) -> int:
     """Write printable sheets of a plane study, for sessions on paper.
 
@@ -66,13 +67,13 @@ def study_sheets(
         Path of a study file, or a study.
     output
         Path of the PDF file: instructions, and one plane per listener and recording.
-    table
-        Path of a CSV file in which the values of the sheets can be typed.
+    template
+        CSV file to write, in which the values of the sheets are typed.
     sounds
-        Path of a new folder for copies of the skims, by listener, recording and number. If a
-        listener evaluates a recording again, its folders are named by session, too.
-    listener
-        Number of one listener; by default all.
+        New folder for copies of the skims, by listener, recording and number. If a listener
+        evaluates a recording again, its folders are named by session, too.
+    listeners
+        Numbers of listeners, such as ``1-16,20``. By default all.
 
     Returns
     -------
@@ -82,18 +83,13 @@ def study_sheets(
     Raises
     ------
     UsageError
-        If the study has no trials of kind plane, or no such listener.
+        If the study has no trials of kind plane, or not these listeners.
     MissingExtra
         If the extra ``pdf`` is not installed.
     """
     design = plane_design(study)
-    sheets = [one for one in plane_sheets(design) if listener in (None, one.listener)]
-    if not sheets:
-        numbers = [plan.listener for plan in design.plans]
-        raise UsageError(
-            f"listener {listener} is not part of the study — known: {min(numbers)} to "
-            f"{max(numbers)}"
-        )
+    chosen = choose_listeners(listeners, [plan.listener for plan in design.plans])
+    sheets = [one for one in plane_sheets(design) if one.listener in chosen]
     content = _sheets_pdf(design.study, sheets)
     _warn_of_unprinted(design.study, sheets)
     if sounds is not None:
@@ -101,8 +97,8 @@ def study_sheets(
         _copy_sounds(design.study, sheets, folder, Path(sounds))
     with AtomicFile(Path(output)) as file:
         cast(TextIOWrapper, file).buffer.write(content)
-    if table is not None:
-        with AtomicFile(Path(table)) as file:
+    if template is not None:
+        with AtomicFile(Path(template)) as file:
             file.write(_entry_table(design.study, sheets))
     return len(sheets)
 

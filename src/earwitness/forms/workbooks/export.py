@@ -42,7 +42,7 @@ def study_export_xlsx(
     *,
     local: str = DEFAULT_CLIPS_FOLDER,
     web: str = "",
-    pattern: str = DEFAULT_FILE_PATTERN,
+    names: str = DEFAULT_FILE_PATTERN,
     listeners: str = "",
 ) -> list[Path]:
     """Write one workbook per rater and flavour to a new folder.
@@ -57,7 +57,7 @@ def study_export_xlsx(
         Folder of the clips, for links of the local flavour; empty for no such workbooks.
     web
         Address of the clips, for links of the web flavour; empty for no such workbooks.
-    pattern
+    names
         Pattern of file names with ``{n}``, ``{rater}`` and ``{flavour}``.
     listeners
         Numbers of listeners, such as ``1-16,20``; by default all.
@@ -88,7 +88,7 @@ def study_export_xlsx(
         for number in choose_listeners(listeners, list(plan_of))
     ]
     ask = rubric_kind(design.study).synthesised
-    return write_workbooks(folder, sent, rubric, local=local, web=web, pattern=pattern, ask=ask)
+    return write_workbooks(folder, sent, rubric, local=local, web=web, pattern=names, ask=ask)
 
 
 def rater_workbook(design: Design, listener: int, links: str) -> bytes:

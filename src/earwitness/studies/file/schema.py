@@ -13,6 +13,7 @@ from earwitness.analysis.plan import (
     ANALYSIS_INTERVALS,
     ANALYSIS_TESTS,
     POPULATIONS,
+    AnalysisBlock,
 )
 from earwitness.analysis.screening import PRESETS, SCREENS
 from earwitness.docstrings import parameter_phrases
@@ -215,49 +216,32 @@ class RuleKeys(Keys):
     limits: dict[str, float] = {}
 
 
+PLAN = AnalysisBlock()
+
+
 class AnalysisKeys(Keys):
     """The planned analysis.
 
     Parameters
     ----------
-    scales
-        Scales to analyse (default: all).
-    contrasts
-        Pairs of systems to compare (default: all pairs).
-    interval
-        Method for confidence intervals.
-    generalize
-        To whom results generalize: other listeners on these items, or other items as well (interval
-        mixed).
-    level
-        Confidence level.
-    correction
-        Correction for multiple comparisons.
-    test
-        Test of pairs of systems; wilcoxon: signed-rank tests over listeners, and a Friedman test of
-        all systems.
-    adjust
-        What means are adjusted for, if systems were rated on different items.
     anchors
         Systems that are rated but not ranked: a list for all scales, or one list per scale.
-    by
-        Fields by which results are grouped: columns of the material, jury, or questions of forms;
-        for captions, dataset and jury by default (none: no grouping).
-    margins
-        Equivalence margin per scale: systems that differ by less are equivalent.
     """
 
     scales: NameList = []
     contrasts: list[tuple[Name, Name]] = []
-    interval: Annotated[str, choice_of("interval", ANALYSIS_INTERVALS)] = "cluster_t"
+    interval: Annotated[str, choice_of("interval", ANALYSIS_INTERVALS)] = PLAN.interval
     generalize: Annotated[str, choice_of("generalize", tuple(POPULATIONS))] | UnsetType = UNSET
-    level: Annotated[float, number_range(0.5, 0.9999)] = 0.95
-    correction: Annotated[str, choice_of("correction", ANALYSIS_CORRECTIONS)] = "holm"
-    test: Annotated[str, choice_of("test", ANALYSIS_TESTS)] = "t"
-    adjust: Annotated[str, choice_of("adjust", ANALYSIS_ADJUSTMENTS)] = "none"
+    level: Annotated[float, number_range(0.5, 0.9999)] = PLAN.level
+    correction: Annotated[str, choice_of("correction", ANALYSIS_CORRECTIONS)] = PLAN.correction
+    test: Annotated[str, choice_of("test", ANALYSIS_TESTS)] = PLAN.test
+    adjust: Annotated[str, choice_of("adjust", ANALYSIS_ADJUSTMENTS)] = PLAN.adjust
     anchors: NameList | dict[str, NameList] = []
     by: NameList = []
     margins: dict[str, Amount] = {}
+
+
+DESCRIBED_BY = {AnalysisKeys: AnalysisBlock}  # descriptions of keys that are not in the docstring
 
 
 # --- Wordings ------------------------------------------------------------------------------------
@@ -600,7 +584,9 @@ def study_schema() -> dict[str, Any]:
     for struct in Keys.__subclasses__():
         keys = schema["$defs"][struct.__name__]
         keys["description"] = keys["description"].partition("\n")[0]
-        for name, text in parameter_phrases(struct).items():
+        own = parameter_phrases(struct)
+        shared = parameter_phrases(DESCRIBED_BY[struct]) if struct in DESCRIBED_BY else {}
+        for name, text in (shared | own).items():
             keys["properties"][name] = {"description": text, **keys["properties"][name]}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
