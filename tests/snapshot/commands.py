@@ -309,11 +309,11 @@ STUDY_CHAIN = (
     Command("check-html", "study check examples/p835/study.yaml --minutes 40 --to html"),
     Command("design", "study design kinds/mushra.yaml -o design", {**PLACES, **STUDIES}),
     Command("design-minutes", "study design kinds/p835.yaml --minutes 2 -o designed"),
-    Command("power", "study power examples/p835/study.yaml --runs 50"),
+    Command("power", "study power examples/p835/study.yaml"),
     Command(
         "power-difference",
         "study power kinds/acr.yaml --differences 0.5 --listeners 6,9 "
-        "--sd residual=0.5 --runs 20 --power 0.9",
+        "--sd residual=0.5 --power 0.9",
     ),
     Command(
         "links",
@@ -372,7 +372,7 @@ KIND_CHAIN = (
     ),
     Command(
         "simulated-pilot",
-        "study power kinds/p835.yaml --pilot simulated/p835/answers.jsonl --runs 20 --scale OVRL",
+        "study power kinds/p835.yaml --pilot simulated/p835/answers.jsonl --scale OVRL",
     ),
 )
 

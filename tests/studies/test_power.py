@@ -101,7 +101,7 @@ def earlier() -> list[dict[str, Any]]:
 
 def test_any_table_of_ratings_is_a_pilot(earlier: list[dict[str, Any]], tmp_path: Path) -> None:
     columns = {"listener": "worker"}
-    found = study_power(small(), pilot=earlier, columns=columns, scale="OVRL", runs=1)
+    found = study_power(small(), pilot=earlier, columns=columns, scale="OVRL")
     assert "(10 listeners kept, 160 votes on MOS)" in found.source
     assert "Standard deviations are those of the pilot's scale MOS" in found.notes
     assert found.scale == "OVRL"
@@ -114,7 +114,7 @@ def test_any_table_of_ratings_is_a_pilot(earlier: list[dict[str, Any]], tmp_path
         "blocks: [{kind: acr, clips: 2}]\n"
     )
     (tmp_path / "clips.csv").write_text("name,seconds\nx,4\ny,4\n")
-    given = ["--pilot", str(path), "--column", "listener=worker", "--to", "json", "--runs", "1"]
+    given = ["--pilot", str(path), "--column", "listener=worker", "--to", "json"]
     made = CliRunner().invoke(group, ["study", "power", str(study), *given])
     assert made.exit_code == 0, made.output
     assert json.loads(made.stdout)["components"] == found.components
