@@ -56,10 +56,10 @@ def keeps_rule(clip: CutClip, words: Words, rule: ClipRule, tolerance: float) ->
     """Whether a clip has enough true speech, and none at its ends, within a tolerance."""
     start, end = clip.start, clip.end
     inside = sum(max(0.0, min(b, end) - max(a, start)) for a, b in words)
-    free = rule.margin - tolerance
+    free = rule.silence - tolerance
     heard = [(a, b) for a, b in words if b > start and a < end]
     is_free = all(a >= start + free and b <= end - free for a, b in heard)
-    is_long = rule.min_seconds - 1e-3 <= clip.seconds <= rule.max_seconds + 1e-3
+    is_long = rule.seconds[0] - 1e-3 <= clip.seconds <= rule.seconds[1] + 1e-3
     return is_long and is_free and inside >= rule.min_speech - 2 * tolerance
 
 

@@ -30,7 +30,7 @@ def folder(tmp_path: Path) -> Path:
 
 def cut(folder: Path, *options: str | int) -> Finished:
     fields: list[str | int] = [
-        "--fields",
+        "--pattern",
         "{session}_{room}",
         "--annotation",
         "speech.csv",
@@ -43,6 +43,8 @@ def cut(folder: Path, *options: str | int) -> Finished:
 def test_recordings_become_the_material_of_a_study(folder: Path) -> None:
     done = cut(folder)
     assert done.returncode == 0, done.stderr
+    settings = "seconds=4+5,min_speech=3,silence=0.25,gap=0,annotation=speech.csv"
+    assert f"signature: clips({settings}," in done.stdout
     assert "16 clips from 4 recordings of 1.4 min, of which 62 % is speech." in done.stdout
     assert done.stderr.splitlines() == [
         "wrote 16 clips into clips",
@@ -55,8 +57,10 @@ def test_recordings_become_the_material_of_a_study(folder: Path) -> None:
         "--count",
         8,
         "--balance",
-        "session,room",
-        "--numbers",
+        "session",
+        "--balance",
+        "room",
+        "--number",
         "snr",
         "--panels",
         2,

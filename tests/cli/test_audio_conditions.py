@@ -9,7 +9,6 @@ import soundfile
 from click.testing import CliRunner, Result
 
 from earwitness.cli.main import group
-from earwitness.errors import EarwitnessError
 from helpers.flite import speak_chapters
 
 
@@ -26,13 +25,13 @@ def run(*arguments: object) -> Result:
 
 
 def test_measured_values_are_printed_per_condition(clip: Path, tmp_path: Path) -> None:
-    result = run("--talker", f"f1={clip}", "-o", tmp_path / "out")
+    result = run(clip, "-o", tmp_path / "out")
     assert result.exit_code == 0, result.output
     lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
     assert "i03 noise at 12 dB SNR(A) 1 12.0" in lines
     assert lines[-1].startswith("i12 distortion level 1, noise at 0 dB SNR(A) 1 0.0 ")
     assert result.stderr == f"wrote 12 files into {tmp_path / 'out'}\n"
-    assert (tmp_path / "out" / "ref" / "i12_f1.wav").is_file()
+    assert (tmp_path / "out" / "ref" / "i12_anna.wav").is_file()
 
 
 def test_mnru_takes_a_list_of_values(clip: Path, tmp_path: Path) -> None:
@@ -45,11 +44,8 @@ def test_mnru_takes_a_list_of_values(clip: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["-o", "out"], "give either audio files or --talker NAME=FILE"),
-        (["a.wav", "--talker", "f1=a.wav", "-o", "out"], "give either audio files or --talker"),
-        (["--talker", "f1", "-o", "out"], '--talker must be NAME=FILE, got "f1"'),
-        (["--talker", "f1=a", "--talker", "f1=b", "-o", "out"], '--talker "f1" is given twice'),
-        (["a.wav", "--kind", "mnru", "--q", "5,x", "-o", "out"], "--q must be numbers separated"),
+        (["-o", "out"], "Missing argument"),
+        (["a.wav", "--kind", "mnru", "--q", "5,x", "-o", "out"], "'5,x' is not a number"),
         (["none.wav", "-o", "out"], "none.wav: file does not exist"),
     ],
 )
@@ -58,5 +54,5 @@ def test_wrong_arguments_are_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     result = run(*arguments)
-    assert isinstance(result.exception, EarwitnessError)
-    assert told in str(result.exception)
+    assert told in result.output + str(result.exception)
+    assert not (tmp_path / "out").exists()

@@ -52,8 +52,8 @@ def test_options_reach_the_files(data: Path) -> None:
     done = normalized(
         data,
         *["--measure", "active", "--target", "-26", "--peak", "-3", "--rate", "48000"],
-        *["--channels", "stereo", "--length", "trim", "--tolerance", "1", "--bits", "24"],
-        *["--files", "{system}/{item}.wav", "--system", "C1", "--quiet"],
+        *["--channels", "stereo", "--fit", "trim", "--tolerance", "1", "--bits", "24"],
+        *["--files", "{system}/{item}.wav", "--condition", "C1", "--quiet"],
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("3 files at -26 dBov, true peak at most -3 dBTP\n")

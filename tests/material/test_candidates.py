@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,8 +43,8 @@ def plain_cores(spans: list[Span], seconds: float, rule: ClipRule) -> set[tuple[
     places = np.arange(round(seconds / STEP) + 1) * STEP
     for start in places:
         for end in places[places > start]:
-            long = rule.min_seconds <= end - start <= rule.max_seconds
-            ends = ((start, start + rule.margin), (end - rule.margin, end))
+            long = rule.seconds[0] <= end - start <= rule.seconds[1]
+            ends = ((start, start + rule.silence), (end - rule.silence, end))
             free = not any(plain_speech(spans, *one) for one in ends)
             if long and free and plain_speech(spans, start, end) >= rule.min_speech:
                 inside = [(a, b) for a, b in spans if a < end and b > start]
@@ -52,7 +53,7 @@ def plain_cores(spans: list[Span], seconds: float, rule: ClipRule) -> set[tuple[
 
 
 def test_candidates_are_the_parts_that_a_search_finds() -> None:
-    rule = ClipRule(4, 5, 3, 0.25)
+    rule = ClipRule(seconds=(4, 5), min_speech=3, silence=0.25)
     count = 0
     for seed in range(many(60, 2_000)):
         spans, seconds = random_spans(np.random.default_rng(seed))
@@ -118,12 +119,13 @@ def test_some_of_many_are_spread() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"min_seconds": 6}, "set min_seconds to at most max_seconds"),
-        ({"min_speech": 4.8}, "increase max_seconds"),
-        ({"margin": -1}, "margin must be 0 s or more"),
+        ({"seconds": (6, 5)}, "a clip cannot last 6 to 5 s — set seconds to"),
+        ({"seconds": (4,)}, "shortest and the longest duration"),
+        ({"min_speech": 4.8}, "increase seconds"),
+        ({"silence": -1}, "silence must be 0 s or more"),
         ({"gap": float("nan")}, "gap must be"),
     ],
 )
-def test_rules_that_no_clip_can_fulfil_are_refused(options: dict[str, float], message: str) -> None:
+def test_rules_that_no_clip_can_fulfil_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         ClipRule(**options)

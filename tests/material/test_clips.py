@@ -197,7 +197,7 @@ def test_detected_clips_stay_clear_of_speech_and_options_limit_them(tmp_path: Pa
     every = audio_clips(tmp_path / "a.wav", tmp_path / "all", detector=LevelDetector())
     assert [round(clip.speech, 1) for clip in every.clips] == [3.2, 3.5, 3.5, 3.2]
     far = audio_clips(
-        tmp_path / "a.wav", tmp_path / "far", detector=LevelDetector(), gap=3.0, margin=0.3
+        tmp_path / "a.wav", tmp_path / "far", detector=LevelDetector(), gap=3.0, silence=0.3
     )
     assert [round(clip.start) for clip in far.clips] == [1, 12, 20]
     assert all(b.start - a.end >= 3 for a, b in pairwise(far.clips))
@@ -205,8 +205,8 @@ def test_detected_clips_stay_clear_of_speech_and_options_limit_them(tmp_path: Pa
         tmp_path / "a.wav", tmp_path / "few", detector=LevelDetector(), max_per_recording=1
     )
     assert len(few.clips) == 1
-    with pytest.raises(UsageError, match="decrease min_speech or margin"):
-        audio_clips(tmp_path / "a.wav", tmp_path / "no", detector=LevelDetector(), margin=0.9)
+    with pytest.raises(UsageError, match="decrease min_speech or silence"):
+        audio_clips(tmp_path / "a.wav", tmp_path / "no", detector=LevelDetector(), silence=0.9)
     assert not (tmp_path / "no").exists()
 
 
@@ -222,7 +222,7 @@ def test_covariates_come_from_names_tables_and_annotations(tmp_path: Path) -> No
     (tmp_path / "a.csv").write_text("\n".join(lines), encoding="utf-8")
     options: dict[str, Any] = {
         "annotation": tmp_path / "a.csv",
-        "fields": "{session}_{location}",
+        "pattern": "{session}_{location}",
         "covariates": tmp_path / "recordings.csv",
         "speakers": tmp_path / "speakers.csv",
     }
@@ -281,7 +281,7 @@ def test_names_are_found_in_any_unicode_form_and_have_a_limit(tmp_path: Path) ->
             annotation=folder / "spans.csv",
             covariates=folder / "rooms.csv",
             speakers=folder / "speakers.csv",
-            fields=f"{table}_{{take}}",
+            pattern=f"{table}_{{take}}",
         )
         expected = {"take": "1", "room": "hall", "speaker": composed, "sex": "F"}
         assert [dict(clip.covariates) for clip in run.clips] == [expected] * len(run.clips)
@@ -417,15 +417,15 @@ def test_a_full_disk_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"fields": "session"}, "has no placeholder"),
-        ({"fields": "{a}{a}"}, 'has the placeholder "a" twice'),
-        ({"fields": "{1}"}, 'placeholder "1" that does not start with a letter'),
+        ({"pattern": "session"}, "has no placeholder"),
+        ({"pattern": "{a}{a}"}, 'has the placeholder "a" twice'),
+        ({"pattern": "{1}"}, 'placeholder "1" that does not start with a letter'),
         ({"balance": ["session"]}, "set count"),
         ({"count": 2, "balance": ["room"]}, 'the clips have no column "room"'),
         ({"max_per_recording": 0}, "max_per_recording must be 1 or more"),
         ({"guard": -1.0}, "guard must be 0 s or more"),
-        ({"fields": "{level}"}, "must not be named level"),
-        ({"fields": "{a}_{b}"}, 'does not match the pattern "{a}_{b}"'),
+        ({"pattern": "{level}"}, "must not be named level"),
+        ({"pattern": "{a}_{b}"}, 'does not match the pattern "{a}_{b}"'),
         ({"covariates": "none.csv"}, "cannot be read"),
         ({"speakers": "spans.csv"}, 'has no column "speaker"'),
     ],

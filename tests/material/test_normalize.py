@@ -166,7 +166,7 @@ def test_conditions_get_the_same_length(tmp_path: Path, length: Any, seconds: fl
     loud_end = noise()
     loud_end[12_100:] *= 8
     sounds = {"C0/a.wav": loud_end, "C1/a.wav": noise()[:12_000]}
-    material = audio_normalize(write(tmp_path / "data", sounds), tmp_path / "out", length=length)
+    material = audio_normalize(write(tmp_path / "data", sounds), tmp_path / "out", fit=length)
     for row in material.files:
         samples, rate = soundfile.read(tmp_path / "out" / row.file)
         assert len(samples) == seconds * rate
@@ -191,7 +191,7 @@ def test_lengths_are_kept_with_a_note_and_large_differences_are_errors(tmp_path:
     with pytest.raises(
         InputError, match=r"a.wav: 0.750 s, but C0 has 0.800 s — check that"
     ) as error:
-        audio_normalize(source, tmp_path / "out", length="pad", tolerance=0.01)
+        audio_normalize(source, tmp_path / "out", fit="pad", tolerance=0.01)
     assert error.value.count == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "kept"]
 
@@ -235,7 +235,7 @@ def test_files_do_not_depend_on_the_pieces_that_are_read(
 ) -> None:
     sounds = {"C0/a.wav": noise(channels=2), "C1/a.wav": noise(0.77, 0.2, 2)}
     source = write(tmp_path / "data", sounds)
-    options: dict[str, Any] = {"rate": 24_000, "length": "pad", "bits": 24, "target": -3}
+    options: dict[str, Any] = {"rate": 24_000, "fit": "pad", "bits": 24, "target": -3}
     whole = audio_normalize(source, tmp_path / "whole", **options)
     monkeypatch.setattr(normalize, "PIECE_SECONDS", 0.013)
     pieces = audio_normalize(source, tmp_path / "pieces", **options)
@@ -251,7 +251,7 @@ def test_bit_depths_are_written_exactly(tmp_path: Path) -> None:
     samples, _ = soundfile.read(source / "a.wav")
     for bits, subtype in ((16, "PCM_16"), (24, "PCM_24"), ("float", "FLOAT")):
         folder = tmp_path / str(bits)
-        (row,) = audio_normalize(source, folder, bits=bits).files  # type: ignore[arg-type]
+        (row,) = audio_normalize(source, folder, bits=bits).files
         written, _ = soundfile.read(folder / "a.wav")
         error = np.abs(written - samples * 10 ** (row.gain / 20)).max()
         assert error < 1e-7 if bits == "float" else error <= 0.51 * 2.0 ** (1 - int(bits))

@@ -3,51 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 
-from earwitness.audio.conditions import MNRU_BANDS_HZ
 from earwitness.cli.main import SubcommandGroup
+from earwitness.cli.options import drop_unset
 from earwitness.cli.output import (
-    FILE,
     FILE_PATH,
     JOBS_OPTION,
     NEW_FOLDER_OPTION,
     QUIET_OPTION,
     RECORDINGS_ARGUMENT,
-    SEED_OPTION,
     SOUND_UNIT,
-    Integer,
     check_results,
-    check_seed,
-    choice_option,
-    list_option,
-    option,
     output_option,
     print_message,
     print_notes,
     progress_bar,
-    skip_option,
     warnings_as_notes,
 )
+from earwitness.cli.signatures import signature_options
 from earwitness.engines.local import choose_jobs
-from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFile
-from earwitness.material.candidates import ClipRule
-from earwitness.material.clips import GUARD_SECONDS, REVIEW_FILE, audio_clips, clips_report
-from earwitness.material.reference_conditions import (
-    CONDITION_KINDS,
-    DEFAULT_QS_DB,
-    audio_conditions,
-    conditions_report,
-)
-from earwitness.material.selection import (
-    SHARES,
-    UNREVIEWED_CHOICES,
-    audio_select,
-    selection_report,
-)
+from earwitness.material.clips import REVIEW_FILE, ClipSettings, audio_clips, clips_report
+from earwitness.material.normalize import REPORT_FILE, LevelSettings, audio_normalize
+from earwitness.material.reference_conditions import audio_conditions, conditions_report
+from earwitness.material.selection import audio_select, selection_report
 from earwitness.report.text import render_text
 
 
@@ -64,102 +46,15 @@ def audio_command() -> None:
 # --- Command audio clips -------------------------------------------------------------------------
 
 
-DEFAULT_RULE = ClipRule()
-
-
-class ColumnList(click.ParamType[tuple[str, ...]]):
-    """Names of columns, separated by commas."""
-
-    name = "name,..."
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, ...]:
-        del param, ctx
-        if isinstance(value, tuple):
-            return value
-        return tuple(name.strip() for name in str(value).split(",") if name.strip())
-
-
 @audio_command.command("clips")
 @RECORDINGS_ARGUMENT
 @NEW_FOLDER_OPTION
-@list_option(
-    "--annotation",
-    type=FILE_PATH,
-    help="File or folder with the times of speech (repeatable): CHiME JSON, RTTM, CTM, TextGrid, "
-    "SRT, WebVTT, or CSV with recording, start and end.  [default: speech is detected]",
-)
-@option(
-    "--detector",
-    metavar="NAME|FILE",
-    help="Speech detector: webrtc, or a Silero ONNX file. Default: the file of silero-vad if that "
-    "package and onnxruntime are installed, else webrtc.",
-)
-@option(
-    "--threshold",
-    default=0.5,
-    help="Probability of speech from which the detector starts a passage.",
-)
-@option(
-    "--guard",
-    default=GUARD_SECONDS,
-    help="Time around detected speech, in addition to --margin, that detectors may miss.",
-)
-@option("--min-seconds", default=DEFAULT_RULE.min_seconds, help="Shortest duration of a clip.")
-@option("--max-seconds", default=DEFAULT_RULE.max_seconds, help="Longest duration of a clip.")
-@option(
-    "--min-speech",
-    default=DEFAULT_RULE.min_speech,
-    help="Least duration of speech in a clip, in seconds.",
-)
-@option(
-    "--margin",
-    default=DEFAULT_RULE.margin,
-    help="Time without speech at both ends of a clip, in seconds.",
-)
-@option(
-    "--gap",
-    default=DEFAULT_RULE.gap,
-    help="Least time between two clips of a recording, in seconds.",
-)
-@option(
-    "--max-per-recording",
-    type=Integer(1),
-    help="Largest number of clips per recording, spread evenly.  [default: all]",
-)
-@option(
-    "--fields",
-    metavar="PATTERN",
-    help="Pattern of file names that gives covariates, such as {session}_{location}.",
-)
-@option("--covariates", type=FILE, help="CSV file of covariates, with a column recording.")
-@option(
-    "--speakers",
-    type=FILE,
-    help="CSV file of covariates of annotated speakers, with a column speaker.",
-)
-@option(
-    "--count", type=Integer(1), help="Number of clips to select from those found.  [default: all]"
-)
-@option(
-    "--balance",
-    type=ColumnList(),
-    default=(),
-    help="Categorical columns in which the selection is balanced, separated by commas.",
-)
-@option(
-    "--numbers",
-    type=ColumnList(),
-    default=(),
-    help="Numeric columns whose means the selection keeps, such as snr.",
-)
-@skip_option("Recordings")
+@signature_options(ClipSettings, "gap", "guard", "threshold")
 @JOBS_OPTION
-@SEED_OPTION
 @QUIET_OPTION
 def clips_command(
     recordings: tuple[Path, ...],
     output: Path,
-    annotation: tuple[Path, ...],
     jobs: int | None,
     quiet: bool,
     **options: Any,
@@ -172,20 +67,16 @@ def clips_command(
     to keep (review.html).
 
     \b
-    earwitness audio clips recordings -o clips --fields "{session}_{location}"
+    earwitness audio clips recordings -o clips --pattern "{session}_{location}"
     earwitness audio clips chime5/eval --annotation transcripts -o clips --speakers speakers.csv
     """
-    with (
-        warnings_as_notes(),
-        progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress,
-    ):
+    with warnings_as_notes(), progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress:
         run = audio_clips(
             recordings,
             output,
-            annotation=annotation or None,
             jobs=choose_jobs(jobs, *recordings),
             progress=progress,
-            **options,
+            **drop_unset(options),
         )
     click.echo(render_text(clips_report(run)).rstrip("\n"))
     print_notes(run.skipped, "skipped")
@@ -199,36 +90,8 @@ def clips_command(
 @audio_command.command("select")
 @click.argument("table", type=FILE_PATH, metavar="CLIPS.CSV")
 @output_option("Clip table to write (CSV).", required=True)
-@option("--review", type=FILE, help="Decisions exported from the review page (review.csv).")
-@choice_option(
-    "--unreviewed", choices=UNREVIEWED_CHOICES, help="Clips without a decision: fail, keep or drop."
-)
-@option("--count", type=Integer(1), help="Number of clips to select.  [default: all that are kept]")
-@option(
-    "--balance",
-    type=ColumnList(),
-    default=(),
-    help="Categorical columns to balance, separated by commas.",
-)
-@option(
-    "--numbers",
-    type=ColumnList(),
-    default=(),
-    help="Numeric columns whose means the selection keeps, such as snr.",
-)
-@option(
-    "--panels",
-    type=Integer(1),
-    default=1,
-    help="Number of equivalent panels into which the selection can be divided.",
-)
-@choice_option(
-    "--shares",
-    choices=SHARES,
-    help="Categories: proportional to the clips that are kept, or as equal as possible.",
-)
-@SEED_OPTION
-def select_command(table: Path, output: Path, review: Path | None, **options: Any) -> None:
+@signature_options(audio_select)
+def select_command(table: Path, output: Path, **options: Any) -> None:
     """Select reviewed clips, balanced over covariates.
 
     Clips that the review dropped are left out. With --count, the other clips are selected so that
@@ -237,11 +100,11 @@ def select_command(table: Path, output: Path, review: Path | None, **options: An
     \b
     earwitness audio select clips/clips.csv --review review.csv -o selected.csv
     earwitness audio select clips/clips.csv --review review.csv --count 128 --panels 4 \\
-      --balance session,location,sex --numbers snr -o selected.csv
+      --balance session --balance location --balance sex --number snr -o selected.csv
     """
     target = AtomicFile(output)
-    check_results([table, review], [output])
-    selected = audio_select(table, review=review, **options)
+    check_results([table, options["review"]], [output])
+    selected = audio_select(table, **drop_unset(options))
     with target as file:
         file.write(selected.text)
     click.echo(render_text(selection_report(selected)).rstrip("\n"))
@@ -254,68 +117,12 @@ def select_command(table: Path, output: Path, review: Path | None, **options: An
 @audio_command.command("normalize")
 @click.argument("source", type=FILE_PATH)
 @NEW_FOLDER_OPTION
-@option(
-    "--target",
-    type=float,
-    default=-30.0,
-    metavar="LEVEL",
-    help="Level in LUFS, or in dBov for --measure active.",
-)
-@choice_option(
-    "--measure",
-    choices=["lufs", "active"],
-    help="Integrated loudness (BS.1770-4), or active speech level (P.56).",
-)
-@option(
-    "--peak",
-    type=float,
-    default=-1.0,
-    metavar="DBTP",
-    help="Largest true peak; all conditions of a clip that would exceed it are reduced equally.",
-)
-@option("--rate", type=int, metavar="HZ", help="Sample rate.  [default: as the source]")
-@choice_option(
-    "--channels",
-    choices=["keep", "mono", "stereo"],
-    help="mono: mean of the channels; stereo: mono files in both channels.",
-)
-@choice_option(
-    "--length",
-    choices=["keep", "pad", "trim"],
-    help="Conditions of different lengths: pad with silence to the longest, or trim to the "
-    "shortest, both at the end.",
-)
-@option(
-    "--tolerance",
-    type=float,
-    default=0.1,
-    metavar="SECONDS",
-    help="Largest difference in length between conditions of a clip; a larger one is an error.",
-)
-@choice_option("--bits", choices=["16", "24", "float"], help="Bits per sample.")
-@option(
-    "--files",
-    metavar="PATTERN",
-    help='Paths in SOURCE, such as "{item}/{system}.wav".  '
-    "[default: one subfolder per condition, or no subfolders]",
-)
-@list_option("--system", "systems", metavar="NAME", help="Condition to use (repeatable).")
-@option(
-    "--rename",
-    metavar="PATTERN",
-    help='Names in the output, such as "{item}_{system}" or "{system}/{number:03}".  '
-    "[default: as in SOURCE]",
-)
-@skip_option("Clips")
+@signature_options(LevelSettings)
+@signature_options(audio_normalize, "jobs")
 @JOBS_OPTION
 @QUIET_OPTION
 def normalize_command(
-    source: Path,
-    output: Path,
-    bits: str,
-    jobs: int | None,
-    quiet: bool,
-    **options: Any,
+    source: Path, output: Path, jobs: int | None, quiet: bool, **options: Any
 ) -> None:
     """Bring audio files to the same loudness, without clipping.
 
@@ -327,20 +134,13 @@ def normalize_command(
 
     \b
     earwitness audio normalize data -o normalized
-    earwitness audio normalize data -o normalized --rate 16000 --channels mono --length pad
+    earwitness audio normalize data -o normalized --rate 16000 --channels mono --fit pad
     earwitness audio normalize data -o normalized --measure active --target -26
     """
-    from earwitness.material.normalize import REPORT_FILE, audio_normalize
-
-    depth: dict[str, Literal[16, 24, "float"]] = {"16": 16, "24": 24, "float": "float"}
     with progress_bar(quiet=quiet, unit="files") as progress:
+        jobs = choose_jobs(jobs, source)
         material = audio_normalize(
-            source,
-            output,
-            bits=depth[bits],
-            jobs=choose_jobs(jobs, source),
-            progress=progress,
-            **options,
+            source, output, jobs=jobs, progress=progress, **drop_unset(options)
         )
     for line in material.summary():
         click.echo(line)
@@ -353,48 +153,13 @@ def normalize_command(
 
 
 @audio_command.command("conditions")
-@click.argument("clips", nargs=-1, type=FILE_PATH, metavar="[CLIPS]...")
-@option(
-    "--kind",
-    choices=CONDITION_KINDS,
-    default="p835",
-    help="Conditions to create: the twelve of P.835, low-pass anchors of MUSHRA, or MNRU.",
-)
-@list_option(
-    "--talker",
-    "talkers",
-    metavar="NAME=FILE",
-    help="Clip of a talker, such as f1=anna.wav (repeatable), instead of CLIPS.",
-)
-@option(
-    "--noise",
-    type=FILE,
-    help="Noise of P.835.  [default: noise with the mean spectrum of the clips]",
-)
-@option(
-    "--q",
-    default=",".join(f"{q:g}" for q in DEFAULT_QS_DB),
-    metavar="LIST",
-    help="Values of Q of MNRU, in dB, separated by commas.",
-)
-@option(
-    "--band",
-    choices=MNRU_BANDS_HZ,
-    default="full",
-    help="Band of MNRU: 100–3400 Hz (narrow), 100–7000 Hz (wide), or all frequencies.",
-)
-@option("--seed", default=1, callback=check_seed, help="Random seed.")
+@click.argument("clips", nargs=-1, required=True, type=FILE_PATH)
+@signature_options(audio_conditions, "jobs")
 @JOBS_OPTION
 @NEW_FOLDER_OPTION
 @QUIET_OPTION
 def conditions_command(
-    clips: tuple[Path, ...],
-    talkers: tuple[str, ...],
-    q: str,
-    output: Path,
-    jobs: int | None,
-    quiet: bool,
-    **options: Any,
+    clips: tuple[Path, ...], output: Path, jobs: int | None, quiet: bool, **options: Any
 ) -> None:
     """Create reference conditions from clean clips.
 
@@ -408,37 +173,9 @@ def conditions_command(
     earwitness audio conditions --kind mushra references -o anchors
     earwitness audio conditions --kind mnru --q 10,20,30 clips -o mnru
     """
-    if bool(clips) == bool(talkers):
-        raise UsageError("give either audio files or --talker NAME=FILE")
     with progress_bar(quiet=quiet, unit="clips") as progress:
-        made = audio_conditions(
-            _talker_files(talkers) if talkers else clips,
-            output,
-            q=_parse_qs(q),
-            jobs=choose_jobs(jobs, *clips),
-            progress=progress,
-            **options,
-        )
+        jobs = choose_jobs(jobs, *clips)
+        made = audio_conditions(clips, output, jobs=jobs, progress=progress, **drop_unset(options))
     click.echo(render_text(conditions_report(made)).rstrip())
     print_notes(made.notes)
     print_message(f"wrote {len(made.files)} files into {output}")
-
-
-def _talker_files(talkers: tuple[str, ...]) -> dict[str, Path]:
-    """Return the file of each talker."""
-    files: dict[str, Path] = {}
-    for talker in talkers:
-        name, equals, file = talker.partition("=")
-        if not (name and equals and file):
-            raise UsageError(f'--talker must be NAME=FILE, got "{talker}"')
-        if name in files:
-            raise UsageError(f'--talker "{name}" is given twice')
-        files[name] = Path(file)
-    return files
-
-
-def _parse_qs(text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise UsageError(f'--q must be numbers separated by commas, got "{text}"') from None

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import inf
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from earwitness.errors import UsageError
 
 # --- Rule of clips -------------------------------------------------------------------------------
-# Speech is a union of intervals. A clip contains whole intervals only, with at least ``margin``
+# Speech is a union of intervals. A clip contains whole intervals only, with at least ``silence``
 # before the first and after the last one. It is as short as the rule allows; time that a short one
 # needs in addition is divided between both ends, as far as the pauses there are long enough.
 
@@ -21,41 +21,43 @@ ROUNDING_SECONDS = 1e-6  # differences that are rounding errors
 Span = tuple[float, float]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClipRule:
     """Rule that clips fulfil; all in seconds.
 
-    Attributes
+    Parameters
     ----------
-    min_seconds, max_seconds
-        Shortest and longest duration.
+    seconds
+        Shortest and longest duration of a clip, in seconds.
     min_speech
-        Least speech in a clip.
-    margin
-        Time without speech at both ends.
+        Least duration of speech in a clip, in seconds.
+    silence
+        Time without speech at both ends of a clip, in seconds.
     gap
-        Least distance between two clips of a recording.
+        Least time between two clips of a recording, in seconds.
     """
 
-    min_seconds: float = 4.0
-    max_seconds: float = 5.0
+    seconds: Annotated[Sequence[float], "MIN,MAX"] = (4.0, 5.0)
     min_speech: float = 3.0
-    margin: float = 0.25
+    silence: float = 0.25
     gap: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, seconds in vars(self).items():
-            if not 0 <= seconds < inf:
-                raise UsageError(f"{name} must be 0 s or more, got {seconds:g}")
-        if not 0 < self.min_seconds <= self.max_seconds:
-            message = f"a clip cannot last {self.min_seconds:g} to {self.max_seconds:g} s"
-            raise UsageError(f"{message} — set min_seconds to at most max_seconds")
-        if self.min_speech + 2 * self.margin > self.max_seconds + ROUNDING_SECONDS:
+        if len(self.seconds) != 2:
+            raise UsageError("seconds must be the shortest and the longest duration, such as 4,5")
+        shortest, longest = self.seconds
+        if not 0 < shortest <= longest < inf:
+            message = f"a clip cannot last {shortest:g} to {longest:g} s"
+            raise UsageError(f"{message} — set seconds to two numbers such as 4,5")
+        for name in ("min_speech", "silence", "gap"):
+            if not 0 <= getattr(self, name) < inf:
+                raise UsageError(f"{name} must be 0 s or more, got {getattr(self, name):g}")
+        if self.min_speech + 2 * self.silence > longest + ROUNDING_SECONDS:
             message = (
-                f"{self.min_speech:g} s of speech and twice {self.margin:g} s without speech "
-                f"do not fit into {self.max_seconds:g} s"
+                f"{self.min_speech:g} s of speech and twice {self.silence:g} s without speech "
+                f"do not fit into {longest:g} s"
             )
-            raise UsageError(f"{message} — increase max_seconds")
+            raise UsageError(f"{message} — increase seconds")
 
 
 class ClipCandidate(NamedTuple):
@@ -149,14 +151,14 @@ def find_candidates(
         spoken = 0.0
         for last in range(first, len(spans)):
             core = spans[last][1] - start
-            if core + 2 * rule.margin > rule.max_seconds + ROUNDING_SECONDS:
+            if core + 2 * rule.silence > rule.seconds[1] + ROUNDING_SECONDS:
                 break
             spoken += amounts[last]
             before, after = pauses[first], pauses[last + 1]
-            extra = max(rule.min_seconds - core, 2 * rule.margin)
+            extra = max(rule.seconds[0] - core, 2 * rule.silence)
             if (
                 spoken >= rule.min_speech - ROUNDING_SECONDS
-                and min(before, after) >= rule.margin - ROUNDING_SECONDS
+                and min(before, after) >= rule.silence - ROUNDING_SECONDS
                 and before + after >= extra - ROUNDING_SECONDS
             ):
                 lead = min(max(extra / 2, extra - after), before)

@@ -7,19 +7,19 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from math import inf
 from pathlib import Path
 from types import FrameType
-from typing import Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 from warnings import warn
 
 import numpy as np
 
 from earwitness.audio.files import Sound, sound_library, write_new_wav
-from earwitness.core import Jobs, Progress, StrPath, no_progress
-from earwitness.engines.local import choose_map
+from earwitness.core import Jobs, Map, Progress, StrPath, no_progress
+from earwitness.engines.local import choose_map, in_process
 from earwitness.errors import (
     EarwitnessError,
     EarwitnessWarning,
@@ -66,6 +66,96 @@ from earwitness.material.sources import (
 from earwitness.recordings.recording import list_paths
 from earwitness.report.parts import Lines, Part, Report, Section, Table
 from earwitness.speech.vad import FrameDetector, WebRtcDetector, find_frame_detector, find_speech
+
+# --- Settings ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClipSettings(ClipRule):
+    """How clips are found, cut and selected.
+
+    Parameters
+    ----------
+    annotation
+        Files or folders with the times of speech: CHiME transcripts (JSON), RTTM, CTM, TextGrid,
+        SRT, WebVTT, or CSV with recording, start, end and perhaps speaker. By default, speech is
+        detected.
+    detector
+        Speech detector: ``webrtc``, or a Silero ONNX file. By default the file of silero-vad if
+        that package and onnxruntime are installed, else webrtc.
+    threshold
+        Probability of speech from which the detector starts a passage.
+    guard
+        Time before and after a detected passage in which a clip neither starts nor ends, in
+        addition to ``silence``: detectors miss the first and last parts of words.
+    max_per_recording
+        Largest number of clips per recording, spread evenly over it. By default all.
+    pattern
+        Pattern of file names that gives covariates, such as ``{session}_{location}``.
+    covariates
+        CSV file of covariates, with a column recording.
+    speakers
+        CSV file of covariates of annotated speakers, with a column speaker. Clips with several
+        speakers have all their values, as in F+M.
+    count
+        Number of clips to select from all that were found. By default all.
+    balance
+        Categorical columns in which the selection resembles all clips.
+    numbers
+        Numeric columns whose means the selection keeps, such as snr.
+    on_error
+        Recordings that cannot be used: ``fail``, or ``skip`` and list them.
+    seed
+        Random seed of the selection.
+    """
+
+    annotation: StrPath | Sequence[StrPath] | None = None
+    detector: Annotated[FrameDetector | str | None, "NAME|FILE"] = None
+    threshold: float = 0.5
+    guard: float = 0.1  # seconds by which detectors miss the start and the end of speech
+    max_per_recording: int | None = None
+    pattern: str | None = None
+    covariates: StrPath | None = None
+    speakers: StrPath | None = None
+    count: int | None = None
+    balance: Annotated[Sequence[str], "COLUMN"] = ()
+    numbers: Annotated[Sequence[str], "COLUMN"] = ()
+    on_error: Literal["fail", "skip"] = "fail"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.guard < inf:
+            raise UsageError(f"guard must be 0 s or more, got {self.guard:g}")
+        for name in ("max_per_recording", "count"):
+            number = getattr(self, name)
+            if number is not None and number < 1:
+                raise UsageError(f"{name} must be 1 or more, got {number}")
+        if self.count is None and (self.balance or self.numbers):
+            raise UsageError("balance and numbers need the number of clips — set count")
+        if self.speakers is not None and self.annotation is None:
+            raise UsageError("speakers are known from an annotation only — set annotation")
+        if self.pattern is not None:
+            _check_pattern(self.pattern)
+
+    @property
+    def signature(self) -> str:
+        """All settings in one line, without those that are not set."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        set_values = {name: value for name, value in values.items() if value not in (None, ())}
+        return f"clips({','.join(f'{name}={_show(value)}' for name, value in set_values.items())})"
+
+
+def _show(value: Any) -> str:
+    """Return a setting as a signature has it: of a file and of a detector the name.
+
+    >>> _show((4.0, 5.0)), _show([Path("data/speech.csv")]), _show("webrtc")
+    ('4+5', 'speech.csv', 'webrtc')
+    """
+    if isinstance(value, str | int | float):
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    return "+".join(map(_show, value)) if isinstance(value, Sequence) else str(value.name)
+
 
 # --- Cutting -------------------------------------------------------------------------------------
 
@@ -134,15 +224,12 @@ def _decimal(number: float) -> str:
     return f"{number:.6f}".rstrip("0").rstrip(".")
 
 
-class CutSettings(NamedTuple):
-    """How recordings are cut, for worker processes; None as the detector for annotations."""
+class ClipCutter(NamedTuple):
+    """What worker processes know of all recordings; without a detector, annotations are used."""
 
     folder: Path
-    rule: ClipRule
-    max_per_recording: int | None
+    settings: ClipSettings
     detector: FrameDetector | None
-    threshold: float
-    guard: float
     speakers: Mapping[str, Mapping[str, str]] = {}
 
 
@@ -155,22 +242,21 @@ class CutResult(NamedTuple):
 
 
 def cut_recording(
-    settings: CutSettings, recording: SourceRecording, progress: Progress = no_progress
+    cutter: ClipCutter, recording: SourceRecording, progress: Progress = no_progress
 ) -> CutResult:
     """Find the clips of a recording and write them; errors become a problem."""
     try:
-        return _cut_recording(settings, recording, progress)
+        return _cut_recording(cutter, recording, progress)
     except EarwitnessError as error:
         return CutResult(problem=file_problem(recording.path, error))
 
 
-def _cut_recording(
-    settings: CutSettings, recording: SourceRecording, progress: Progress
-) -> CutResult:
+def _cut_recording(cutter: ClipCutter, recording: SourceRecording, progress: Progress) -> CutResult:
+    settings = cutter.settings
     if recording.speech is None:
         found = find_speech(
             recording.path,
-            detector=settings.detector,
+            detector=cutter.detector,
             threshold=settings.threshold,
             pad=0.0,
             progress=progress,
@@ -182,8 +268,8 @@ def _cut_recording(
     guard = settings.guard if recording.speech is None else 0.0
     parts = widen_spans(spans, guard, recording.seconds)
     amounts = sum_speech(spans, parts)
-    candidates = find_candidates(parts, recording.seconds, settings.rule, amounts)
-    chosen = choose_candidates(candidates, settings.rule.gap)
+    candidates = find_candidates(parts, recording.seconds, settings, amounts)
+    chosen = choose_candidates(candidates, settings.gap)
     chosen = [chosen[n] for n in spread_choice(len(chosen), settings.max_per_recording)]
     clips, taken = list[CutClip](), set[str]()
     speech, heard = TimeIndex(spans), TimeIndex([(one.start, one.end) for one in intervals])
@@ -197,7 +283,7 @@ def _cut_recording(
             inner = [(spans[n][0] - start, spans[n][1] - start) for n in speech.find(start, end)]
             name = unique_name(f"{recording.prefix}_{start:07.2f}", taken)
             sound = Sound(samples, rate, reader.subtype)
-            write_new_wav(settings.folder / f"{name}.wav", sound)
+            write_new_wav(cutter.folder / f"{name}.wav", sound)
             values = samples / FULL_SCALE_INT32 if samples.dtype == np.int32 else samples
             spoken = [intervals[n] for n in heard.find(start, end)]
             clips.append(
@@ -209,7 +295,7 @@ def _cut_recording(
                     round(one.speech, 3),
                     measure_level(values),
                     estimate_snr(values, rate, inner),
-                    {**recording.covariates, **_spoken_covariates(spoken, settings.speakers)},
+                    {**recording.covariates, **_spoken_covariates(spoken, cutter.speakers)},
                     tuple(inner),
                     find_peaks(values),
                 )
@@ -234,7 +320,6 @@ def _spoken_covariates(
 # --- Folder of clips -----------------------------------------------------------------------------
 
 
-GUARD_SECONDS = 0.1  # by which detectors miss the start and the end of speech
 AUDIO_FOLDER, TABLE_FILE, REVIEW_FILE = "audio", "clips.csv", "review.html"
 
 
@@ -254,6 +339,8 @@ class ClipRun:
         Names of the recordings that were used.
     seconds, speech
         Duration of these recordings, and of the speech in them.
+    signature
+        Settings in one line; see ``ClipSettings``.
     skipped
         Problems of recordings that were skipped.
     selection
@@ -266,6 +353,7 @@ class ClipRun:
     recordings: tuple[str, ...]
     seconds: float
     speech: float
+    signature: str
     skipped: tuple[Problem, ...] = ()
     selection: ClipSelection | None = None
 
@@ -274,26 +362,9 @@ def audio_clips(
     recordings: StrPath | Sequence[StrPath],
     output: StrPath,
     *,
-    annotation: StrPath | Sequence[StrPath] | None = None,
-    detector: FrameDetector | str | None = None,
-    threshold: float = 0.5,
-    guard: float = GUARD_SECONDS,
-    min_seconds: float = 4.0,
-    max_seconds: float = 5.0,
-    min_speech: float = 3.0,
-    margin: float = 0.25,
-    gap: float = 0.0,
-    max_per_recording: int | None = None,
-    fields: str | None = None,
-    covariates: StrPath | None = None,
-    speakers: StrPath | None = None,
-    count: int | None = None,
-    balance: Sequence[str] = (),
-    numbers: Sequence[str] = (),
-    on_error: Literal["fail", "skip"] = "fail",
     jobs: Jobs = 1,
-    seed: int = 0,
     progress: Progress = no_progress,
+    **options: Any,
 ) -> ClipRun:
     """Cut clips for a listening test out of long recordings.
 
@@ -307,46 +378,13 @@ def audio_clips(
     output
         Folder to create: ``audio`` with a WAV file per clip, ``clips.csv``, the clip table of a
         study, and ``review.html``, a page that plays the clips and records which ones to keep.
-    annotation
-        Files or folders with the times of speech: CHiME transcripts (JSON), RTTM, CTM, TextGrid,
-        SRT, WebVTT, or CSV with recording, start, end and perhaps speaker. By default, speech is
-        detected.
-    detector
-        ``webrtc``, a Silero ONNX file, or a detector; see ``earwitness.speech.vad.find_speech``.
-    threshold
-        Probability of speech from which the detector starts a passage.
-    guard
-        Time before and after a detected passage in which a clip neither starts nor ends, in
-        addition to ``margin``: detectors miss the first and last parts of words.
-    min_seconds, max_seconds
-        Shortest and longest duration of a clip.
-    min_speech
-        Least duration of speech in a clip.
-    margin
-        Time without speech at both ends of a clip.
-    gap
-        Least time between two clips of a recording.
-    max_per_recording
-        Largest number of clips per recording; they are spread evenly over it.
-    fields
-        Pattern of file names that gives covariates, such as ``{session}_{location}``.
-    covariates
-        CSV file with a column ``recording``; its other columns are covariates.
-    speakers
-        CSV file with a column ``speaker``; its other columns are covariates. Clips with several
-        speakers have all their values, as in ``F+M``.
-    count
-        Number of clips to select from all that were found; if they are fewer, all are kept.
-    balance, numbers
-        Categorical and numeric columns in which the selection resembles all clips.
-    on_error
-        Whether recordings with problems are an error, or skipped.
     jobs
         Number of worker processes, or a function that distributes work as ``map`` does.
-    seed
-        Random seed of the selection.
     progress
         Callback for progress reports, in seconds of audio.
+    **options
+        Settings (see ``ClipSettings``), such as ``seconds``, ``annotation`` or ``count``. The
+        detector may also be an object; see ``earwitness.speech.vad.find_speech``.
 
     Returns
     -------
@@ -366,60 +404,45 @@ def audio_clips(
     >>> [clip.name for clip in run.clips]
     ['talk_0000.60', 'talk_0005.65']
     """
-    rule = ClipRule(min_seconds, max_seconds, min_speech, margin, gap)
-    if not 0 <= guard < inf:
-        raise UsageError(f"guard must be 0 s or more, got {guard:g}")
-    _check_numbers(max_per_recording=max_per_recording, count=count)
-    if count is None and (balance or numbers):
-        raise UsageError("balance and numbers need the number of clips — set count")
-    if fields is not None:
-        _check_pattern(fields)
+    settings, map_ = ClipSettings(**options), choose_map(jobs)
     atomic, problems = AtomicFolder(Path(output)), list[Problem]()
     check_outside(Path(output), list_paths(recordings))
     sound_library()  # fails without soundfile
     listed = list_recordings(list_paths(recordings))
-    annotated = None
-    if annotation is not None:
-        annotated, faults = read_annotations(list_paths(annotation))
+    annotated, skips = None, settings.on_error == "skip"
+    if settings.annotation is not None:
+        annotated, faults = read_annotations(list_paths(settings.annotation))
         problems += faults
-    if speakers is not None and annotated is None:
-        raise UsageError("speakers are known from an annotation only — set annotation")
-    speaker_rows = {} if speakers is None else read_covariates(Path(speakers), "speaker", problems)
+    speakers: Mapping[str, Mapping[str, str]] = {}
+    if settings.speakers is not None:
+        speakers = read_covariates(Path(settings.speakers), "speaker", problems)
     if problems:  # of tables, which are not skipped
         raise InputError(problems, done="written")
+    covariates = None if settings.covariates is None else Path(settings.covariates)
     used = describe_recordings(
-        listed,
-        problems,
-        fields=fields,
-        covariates=None if covariates is None else Path(covariates),
-        annotation=annotated,
+        listed, problems, pattern=settings.pattern, covariates=covariates, annotation=annotated
     )
-    if speakers is not None:
+    if settings.speakers is not None:
         names = {one.speaker for recording in used for one in recording.speech or ()}
         problems += [
-            Problem(str(speakers), 0, "speaker", f'no row for "{name}"', "add one")
-            for name in sorted(names - speaker_rows.keys() - {""})
+            Problem(str(settings.speakers), 0, "speaker", f'no row for "{name}"', "add one")
+            for name in sorted(names - speakers.keys() - {""})
         ]
-    if problems and (on_error == "fail" or not used):
+    if problems and not (skips and used):
         raise InputError(problems, done="written")
-    _check_columns(used, speaker_rows, balance, numbers)
+    balance, numbers = settings.balance, settings.numbers
+    _check_columns(used, speakers, balance, numbers)
+    detector = settings.detector
     if detector is None or isinstance(detector, str):
         detector = None if annotated is not None else find_frame_detector(detector)
+    settings = replace(settings, detector=detector)
     with atomic as folder:
         (folder / AUDIO_FOLDER).mkdir()
-        settings = CutSettings(
-            folder / AUDIO_FOLDER,
-            rule,
-            max_per_recording,
-            detector,
-            threshold,
-            guard,
-            speaker_rows,
-        )
-        results = _cut_all(settings, used, jobs, progress)
+        cutter = ClipCutter(folder / AUDIO_FOLDER, settings, detector, speakers)
+        results = _cut_all(cutter, used, map_, progress)
         wrong = [result.problem for result in results if result.problem]
         problems += wrong
-        if wrong and (on_error == "fail" or len(wrong) == len(results)):
+        if wrong and not (skips and len(wrong) < len(results)):
             raise InputError(problems, done="written")
         clips = _share_columns([clip for result in results for clip in result.clips])
         heard = [one for one, result in zip(used, results, strict=True) if not result.problem]
@@ -430,17 +453,21 @@ def audio_clips(
             tuple(recording.name for recording in heard),
             sum(recording.seconds for recording in heard),
             sum(result.speech for result in results),
+            settings.signature,
             tuple(problems),
         )
         if not run.clips:
-            raise UsageError(_no_clip_message(run, rule, detector))
+            raise UsageError(_no_clip_message(run, settings, detector))
+        count = settings.count
         if count is not None and count > run.found:
             message = f"{count:,} clips were requested, but {run.found:,} were found; all are kept"
             warn(message, EarwitnessWarning, stacklevel=2)
         elif count is not None:
             rows = [clip.row for clip in run.clips]
             values = check_balance_columns(rows, balance, numbers)
-            selection = select_clips(values, count, balance=balance, numbers=numbers, seed=seed)
+            selection = select_clips(
+                values, count, balance=balance, numbers=numbers, seed=settings.seed
+            )
             chosen = tuple(run.clips[index] for index in selection.chosen)
             run = replace(run, clips=chosen, selection=selection)
         kept = {f"{clip.name}.wav" for clip in run.clips}
@@ -455,14 +482,8 @@ def audio_clips(
     return run
 
 
-def _check_numbers(**numbers: int | None) -> None:
-    for name, number in numbers.items():
-        if number is not None and number < 1:
-            raise UsageError(f"{name} must be 1 or more, got {number}")
-
-
-def _check_pattern(fields: str) -> None:
-    names = FIELD_PLACEHOLDER.findall(fields)
+def _check_pattern(pattern: str) -> None:
+    names = FIELD_PLACEHOLDER.findall(pattern)
     wrong = "" if names else "has no placeholder"
     for name in names:
         if not name.isidentifier():
@@ -471,11 +492,11 @@ def _check_pattern(fields: str) -> None:
             wrong = f'has the placeholder "{name}" twice'
     if wrong:
         remedy = "write a pattern such as {session}_{location}"
-        raise UsageError(f'fields: "{fields}" {wrong} — {remedy}')
+        raise UsageError(f'pattern: "{pattern}" {wrong} — {remedy}')
 
 
 def _cut_all(
-    settings: CutSettings, recordings: Sequence[SourceRecording], jobs: Jobs, progress: Progress
+    cutter: ClipCutter, recordings: Sequence[SourceRecording], map_: Map, progress: Progress
 ) -> list[CutResult]:
     """Cut all recordings; progress is that of each recording, or after each of several at once."""
     total, done = round(sum(recording.seconds for recording in recordings)), 0.0
@@ -484,11 +505,11 @@ def _cut_all(
     def report(inner: int, _total: int | None, _cases: int) -> None:
         progress(round(done) + inner, total, cut)
 
-    if jobs != 1 and len(recordings) > 1:
-        outcomes = choose_map(jobs)(partial(_cut_in_worker, settings), recordings)
+    if map_ is not in_process and len(recordings) > 1:
+        outcomes = map_(partial(_cut_in_worker, cutter), recordings)
     else:
-        outcomes = (cut_recording(settings, recording, report) for recording in recordings)
-    with _file_on_interruption(settings.folder / STOP_FILE):
+        outcomes = (cut_recording(cutter, recording, report) for recording in recordings)
+    with _file_on_interruption(cutter.folder / STOP_FILE):
         for recording, result in zip(recordings, outcomes, strict=True):
             results.append(result)
             done += recording.seconds
@@ -500,12 +521,12 @@ def _cut_all(
 STOP_FILE = ".stop"  # tells workers that this process was interrupted
 
 
-def _cut_in_worker(settings: CutSettings, recording: SourceRecording) -> CutResult:
+def _cut_in_worker(cutter: ClipCutter, recording: SourceRecording) -> CutResult:
     def stop(_done: int, _total: int | None, _cases: int) -> None:
-        if (settings.folder / STOP_FILE).exists():
+        if (cutter.folder / STOP_FILE).exists():
             raise UsageError(f"{recording.path}: interrupted")
 
-    return cut_recording(settings, recording, stop)
+    return cut_recording(cutter, recording, stop)
 
 
 @contextmanager
@@ -567,15 +588,15 @@ def _share_columns(clips: Sequence[CutClip]) -> tuple[CutClip, ...]:
 def _no_clip_message(run: ClipRun, rule: ClipRule, detector: FrameDetector | None) -> str:
     where = f"{len(run.recordings)} recording{'s' * (len(run.recordings) != 1)}"
     wanted = (
-        f"{rule.min_seconds:g} to {rule.max_seconds:g} s with {rule.min_speech:g} s of speech and "
-        f"{rule.margin:g} s without speech at both ends"
+        f"{rule.seconds[0]:g} to {rule.seconds[1]:g} s with {rule.min_speech:g} s of speech and "
+        f"{rule.silence:g} s without speech at both ends"
     )
     other = ""
     if isinstance(detector, WebRtcDetector):
         other = ", or install silero-vad and onnxruntime: WebRTC takes noise for speech"
     return (
         f"no part of {where} with {run.speech:.0f} s of speech lasts {wanted} — decrease "
-        f"min_speech or margin, or increase max_seconds{other}"
+        f"min_speech or silence, or increase seconds{other}"
     )
 
 
@@ -617,7 +638,7 @@ def clips_report(run: ClipRun) -> Report:
     sections = [Section("Clips", tuple(parts), about)]
     if run.selection is not None and run.selection.margins:
         sections.append(Section("Balance", (run.selection.table(),)))
-    return Report("Clips", about, (), tuple(sections), ())
+    return Report("Clips", about, (), tuple(sections), (f"signature: {run.signature}",))
 
 
 MAX_LISTED_RECORDINGS = 20

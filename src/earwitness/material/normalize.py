@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,14 +43,12 @@ from earwitness.material.files import (
 Samples = NDArray[np.float64]
 Measure = Literal["lufs", "active"]
 ChannelPolicy = Literal["keep", "mono", "stereo"]
-LengthPolicy = Literal["keep", "pad", "trim"]
+FitPolicy = Literal["keep", "pad", "trim"]
 BitDepth = Literal[16, 24, "float"]
 
 # --- Settings and results ------------------------------------------------------------------------
 
 
-DEFAULT_TARGET, DEFAULT_PEAK_DBTP = -30.0, -1.0
-DEFAULT_TOLERANCE_SECONDS = 0.1
 LEVEL_UNITS: dict[Measure, str] = {"lufs": "LUFS", "active": "dBov"}
 MAX_TARGET_RANGE = (-70.0, 0.0)
 RATE_RANGE_HZ = (MIN_LOUDNESS_RATE_HZ, 384_000)
@@ -63,27 +61,50 @@ REPORT_FILE = "levels.csv"
 OPTION_CHOICES = {
     "measure": tuple(LEVEL_UNITS),
     "channels": ("keep", "mono", "stereo"),
-    "length": ("keep", "pad", "trim"),
+    "fit": ("keep", "pad", "trim"),
     "bits": tuple(SAMPLE_TYPE_BY_BITS),
     "on_error": ("fail", "skip"),
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LevelSettings:
-    """Target level and format of normalized files; invalid settings are refused."""
+    """Target level and format of normalized files; invalid settings are refused.
 
-    target: float = DEFAULT_TARGET
+    Parameters
+    ----------
+    target
+        Level in LUFS, or in dBov for the measure ``active``.
+    measure
+        Integrated loudness, ``lufs`` (BS.1770-4), or ``active`` speech level (P.56).
+    peak
+        Largest true peak in dBTP, from -70 to 0; all conditions of a clip that would exceed it are
+        reduced equally.
+    rate
+        Sample rate in Hz. By default that of the source.
+    channels
+        ``keep``; ``mono``: mean of the channels; ``stereo``: mono files in both channels.
+    fit
+        For conditions of different lengths: ``keep`` them, ``pad`` with silence at the end to the
+        longest, or ``trim`` the end to the shortest.
+    tolerance
+        Largest difference in seconds between conditions of a clip; a larger one is an error, since
+        it points to a wrong file.
+    bits
+        Bits per sample.
+    """
+
+    target: float = -30.0
     measure: Measure = "lufs"
-    peak: float = DEFAULT_PEAK_DBTP
+    peak: float = -1.0
     rate: int | None = None
     channels: ChannelPolicy = "keep"
-    length: LengthPolicy = "keep"
-    tolerance: float = DEFAULT_TOLERANCE_SECONDS
+    fit: FitPolicy = "keep"
+    tolerance: float = 0.1
     bits: BitDepth = 16
 
     def __post_init__(self) -> None:
-        for name in ("measure", "channels", "length", "bits"):
+        for name in ("measure", "channels", "fit", "bits"):
             _check_choice(name, getattr(self, name))
         low, high = MAX_TARGET_RANGE
         if not low <= self.target <= high:
@@ -330,9 +351,9 @@ def _measure_clip(
         message = f"the conditions differ by {spread:.3f} s — {LENGTH_REMEDY}"
         raise UsageError(f"{clip.files[frames.index(min(frames))].path}: {message}")
     for number, (file, meter) in enumerate(zip(clip.files, meters, strict=True)):
-        if settings.length == "pad":
+        if settings.fit == "pad":
             meter.add_silence(max(frames) - meter.frames)
-        elif settings.length == "trim" and meter.frames > min(frames):
+        elif settings.fit == "trim" and meter.frames > min(frames):
             meters[number] = _measure_file(file.path, settings, min(frames))
     return meters, frames
 
@@ -490,20 +511,13 @@ def audio_normalize(
     source: StrPath,
     output: StrPath,
     *,
-    target: float = DEFAULT_TARGET,
-    measure: Measure = "lufs",
-    peak: float = DEFAULT_PEAK_DBTP,
-    rate: int | None = None,
-    channels: ChannelPolicy = "keep",
-    length: LengthPolicy = "keep",
-    tolerance: float = DEFAULT_TOLERANCE_SECONDS,
-    bits: BitDepth = 16,
-    files: str | None = None,
-    systems: Sequence[str] = (),
-    rename: str | None = None,
+    files: Annotated[str | None, "PATTERN"] = None,
+    conditions: Sequence[str] = (),
+    rename: Annotated[str | None, "PATTERN"] = None,
     on_error: Literal["fail", "skip"] = "fail",
     jobs: Jobs = 1,
     progress: Progress = no_progress,
+    **options: Any,
 ) -> NormalizedMaterial:
     """Write audio files with the same level, in a new folder with a table of gains and peaks.
 
@@ -518,37 +532,22 @@ def audio_normalize(
         of audio files, or an audio file. It is not changed.
     output
         Folder to create, for WAV files and ``levels.csv``.
-    target
-        Level in LUFS, or in dBov for ``measure="active"``.
-    measure
-        ``lufs``: integrated loudness (BS.1770-4); ``active``: active speech level (P.56).
-    peak
-        Largest true peak in dBTP, from -70 to 0.
-    rate
-        Sample rate in Hz; that of the source if None.
-    channels
-        ``keep``; ``mono``: mean of the channels; ``stereo``: mono files in both channels.
-    length
-        For conditions of different lengths: ``keep`` them, ``pad`` with silence at the end to the
-        longest, or ``trim`` the end to the shortest.
-    tolerance
-        Largest difference in seconds between conditions of a clip; a larger one is an error, since
-        it points to a wrong file.
-    bits
-        Bits per sample: 16, 24 or ``"float"``.
     files
-        Path pattern in the source folder, such as ``"{item}/{system}.wav"``.
-    systems
-        Conditions to use; all if empty.
+        Paths in the source folder, such as ``{item}/{system}.wav``. By default one subfolder per
+        condition, or no subfolders.
+    conditions
+        Conditions to use. By default all.
     rename
-        Pattern of output names with ``{item}``, ``{system}`` and ``{number}`` (of the clip), such
-        as ``"{system}/{number:03}"``; names are kept if None.
+        Names in the output, with ``{item}``, ``{system}`` and ``{number}`` (of the clip), such as
+        ``{system}/{number:03}``. By default as in the source.
     on_error
         Clips with missing, unreadable or differing files: ``fail``, or ``skip`` and list them.
     jobs
         Number of worker processes, or a function that distributes work as ``map`` does.
     progress
         Called with the number of files written and to write.
+    **options
+        Settings (see ``LevelSettings``), such as ``target`` or ``rate``.
 
     Returns
     -------
@@ -568,14 +567,14 @@ def audio_normalize(
     >>> round(made.files[0].level_after, 1)
     -30.0
     """
-    settings = LevelSettings(target, measure, peak, rate, channels, length, tolerance, bits)
+    settings = LevelSettings(**options)
     _check_choice("on_error", on_error)
     source, output = Path(source), Path(output)
     folder = AtomicFolder(output)
     check_outside(output, [source])
-    if rate is not None:
+    if settings.rate is not None:
         load_soxr()
-    clips, problems, notes = find_conditions(source, files=files, systems=systems, rename=rename)
+    clips, problems, notes = find_conditions(source, files=files, systems=conditions, rename=rename)
     checked = [(clip, check_clip(clip, settings)) for clip in clips]
     problems += [problem for _, found in checked for problem in found]
     clips = [clip for clip, found in checked if not found]
@@ -618,7 +617,7 @@ def _make_notes(rows: Sequence[NormalizedFile]) -> Iterator[str]:
     if unequal := [item for item, lengths in seconds.items() if len(lengths) > 1]:
         yield (
             f"conditions have different lengths in {len(unequal):,} of {len(seconds):,} clips"
-            " — make them equal with --length pad or trim"
+            " — make them equal with --fit pad or trim"
         )
 
 

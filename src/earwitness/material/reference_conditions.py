@@ -112,9 +112,9 @@ def audio_conditions(
     *,
     kind: ConditionKind = "p835",
     noise: StrPath | None = None,
-    seed: int = 1,
+    seed: int = 0,
     q: Sequence[float] = DEFAULT_QS_DB,
-    band: str = "full",
+    band: Literal["full", "narrow", "wide"] = "full",
     jobs: Jobs = 1,
     progress: Progress = no_progress,
 ) -> ReferenceConditions:
@@ -134,16 +134,16 @@ def audio_conditions(
     output
         Folder to create; must not exist.
     kind
-        ``"p835"``, ``"mushra"`` or ``"mnru"``.
+        Conditions to create: the twelve of P.835, low-pass anchors of MUSHRA, or MNRU.
     noise
-        Audio file of the noise of P.835. By default it is Gaussian noise with the mean long-term
-        spectrum of the clips.
+        Audio file of the noise of P.835. By default Gaussian noise with the mean spectrum of the
+        clips.
     seed
         Random seed. The same clips, seed and versions give the same files.
     q
-        Values of Q in dB, for MNRU.
+        Values of Q of MNRU, in dB.
     band
-        Band of MNRU: ``"full"``, ``"narrow"`` (100–3400 Hz) or ``"wide"`` (100–7000 Hz).
+        Band of MNRU: ``narrow`` (100–3400 Hz), ``wide`` (100–7000 Hz), or all frequencies.
     jobs
         Number of worker processes, or a function that distributes work as ``map`` does.
     progress

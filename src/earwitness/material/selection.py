@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -28,7 +28,6 @@ from earwitness.studies.file.material import read_clips
 
 
 Shares = Literal["proportional", "equal"]
-SHARES: tuple[Shares, ...] = ("proportional", "equal")
 
 
 @dataclass(frozen=True)
@@ -230,8 +229,7 @@ def _parse_number(value: str | float) -> float:
 
 
 DECISIONS = ("keep", "drop")
-Unreviewed = Literal["keep", "drop", "fail"]
-UNREVIEWED_CHOICES: tuple[Unreviewed, ...] = ("fail", "keep", "drop")
+Unreviewed = Literal["fail", "keep", "drop"]
 NO_REASON = "no reason given"
 
 
@@ -316,8 +314,8 @@ def audio_select(
     *,
     review: StrPath | None = None,
     count: int | None = None,
-    balance: Sequence[str] = (),
-    numbers: Sequence[str] = (),
+    balance: Annotated[Sequence[str], "COLUMN"] = (),
+    numbers: Annotated[Sequence[str], "COLUMN"] = (),
     panels: int = 1,
     shares: Shares = "proportional",
     unreviewed: Unreviewed = "fail",
@@ -330,17 +328,19 @@ def audio_select(
     table
         Clip table (CSV), such as ``clips.csv`` of ``audio_clips``.
     review
-        Decisions of the review page (``review.csv``). Without it, all clips are kept.
+        Decisions exported from the review page (review.csv).
     count
-        Number of clips; by default, all that are kept.
-    balance, numbers
-        Categorical and numeric columns in which the selection is balanced.
+        Number of clips to select. By default all that are kept.
+    balance
+        Categorical columns in which the selection resembles all clips.
+    numbers
+        Numeric columns whose means the selection keeps, such as snr.
     panels
         Number of equivalent panels of listeners into which the selection can be divided.
     shares
-        ``proportional`` to all clips that are kept, or ``equal`` for each category.
+        Categories: ``proportional`` to the clips that are kept, or as ``equal`` as possible.
     unreviewed
-        Whether clips without a decision are an error, or kept or dropped.
+        Clips without a decision: ``fail``, ``keep`` or ``drop`` them.
     seed
         Random seed.
 

@@ -102,7 +102,7 @@ def describe_recordings(
     recordings: Sequence[SourceRecording],
     problems: list[Problem],
     *,
-    fields: str | None = None,
+    pattern: str | None = None,
     covariates: Path | None = None,
     annotation: SpeechAnnotation | None = None,
 ) -> list[SourceRecording]:
@@ -112,10 +112,10 @@ def describe_recordings(
     for recording in recordings:
         own: list[str] = []
         values: dict[str, str] = {}
-        if fields is not None:
-            found = match_fields(fields, recording.names[::-1])
+        if pattern is not None:
+            found = match_fields(pattern, recording.names[::-1])
             if found is None:
-                own.append(f'does not match the pattern "{fields}"')
+                own.append(f'does not match the pattern "{pattern}"')
             values |= found or {}
         if rows is not None:
             row = find_row(rows, recording.names)
