@@ -88,14 +88,13 @@ def test_silences_between_hours_are_no_part_of_the_recording(tmp_path: Path) -> 
     [
         (["none.flac"], "none.flac: file or folder does not exist"),
         (["day.wav", "--labels", "day.txt"], "1 problem; nothing was opened"),
-        (["day.wav", "--speech", "mute", "--speech-model", "x"], 'unknown speech detector "x"'),
+        (["day.wav", "--speech", "mute", "--detector", "x"], 'unknown speech detector "x"'),
         (
-            ["day.wav", "--speech", "mute", "--speech-model", "x.onnx"],
+            ["day.wav", "--speech", "mute", "--detector", "x.onnx"],
             "x.onnx: file does not exist",
         ),
         (["day.wav", "--shown", "UTC"], "that of the recording is unknown"),
         (["day.wav", "--host", "256.0.0.1"], "choose another --host or --port"),
-        (["day.wav", "--cache-size", "-1"], "-1.0 is not in the range"),
     ],
 )
 def test_invalid_input_is_refused_before_anything_is_served(

@@ -144,7 +144,7 @@ def test_every_command_and_option_is_described(name: str, command: click.Command
         ("skim", "--z FLOAT,... "),
         ("skim", "--picks INTEGER "),
         ("serve", "--port INTEGER "),
-        ("browse", "--cache-size GB "),
+        ("browse", "--detector NAME|FILE "),
     ],
 )
 def test_help_names_the_type_of_an_option(command: str, row: str) -> None:

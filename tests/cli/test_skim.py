@@ -72,7 +72,7 @@ def test_one_skim_is_told_with_all_its_files(day: Path, tmp_path: Path) -> None:
     assert len(wrote) == len(list(tmp_path.iterdir())) == 8
     again = run(day, "-o", tmp_path / "skim.flac")
     assert again.stderr == (
-        "note: 1 skim with the same settings already exists — use --again to recreate\n"
+        "note: 1 skim with the same settings already exists — delete it to recreate it\n"
     )
     assert again.stdout == done.stdout
 
@@ -117,7 +117,7 @@ def test_many_skims_are_told_in_short(day: Path, tmp_path: Path) -> None:
     assert not list(folder.glob("*.html"))
     more = run(day, "-o", folder, "--z", "0,0.5", "--without", "page")
     assert more.stderr.splitlines()[:2] == [
-        "note: 1 skim with the same settings already exists — use --again to recreate",
+        "note: 1 skim with the same settings already exists — delete it to recreate it",
         f"wrote 1 skim into {folder}, with audio, picks and further files",
     ]
     paged = run(day, "-o", folder, "--z", "0", "--match-levels", "--bits", "24")
@@ -139,11 +139,11 @@ def test_notes_come_before_what_was_written(day: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--z", "2"], "z must be between 0 and 1"),
-        (["--z", "half"], "'half' is not a number or a list such as 0,0.5,1"),
-        (["--z", "nan"], "z must be between 0 and 1"),
+        (["--z", "2"], "z must be from 0 (follow the day) to 1"),
+        (["--z", "half"], "'half' is not a number or a list such as 1,3,10"),
+        (["--z", "nan"], "z must be from 0 (follow the day) to 1"),
         (["--embedder", "codebok"], 'did you mean "codebook"?'),
-        (["--picks", "0"], "0 is not in the range"),
+        (["--picks", "0"], "picks must be at least 1, got 0"),
         (["--overlap", "5"], "overlap must be from 0 to half a block (4 s), got 5"),
         (["--block", "60"], "too short for one block of 60 s (longest passage: 40.0 s)"),
         (["--block", "0.1", "--overlap", "0"], "block must be at least"),
@@ -237,7 +237,7 @@ def test_progress_is_told_in_seconds_of_all_recordings(day: Path, tmp_path: Path
 
     other = tmp_path / "other.wav"
     other.write_bytes(day.read_bytes())
-    asked = SkimOptions.of(picks=2, block=2.0, overlap=0.0, period=10.0, cache=tmp_path / "cache")
+    asked = SkimOptions(picks=2, block=2.0, overlap=0.0, period=10.0, cache=tmp_path / "cache")
     skim([day, other], tmp_path / "skims", asked, progress=progress)
     assert {total for _, total in told} == {80}
     done = [one for one, _ in told]

@@ -75,7 +75,7 @@ def sections(path: Path) -> None:
 
 
 def labels(path: Path) -> Any:
-    return read_overlays(DAY, *([], [path]) if path.suffix == ".json" else ([path], []))
+    return read_overlays(DAY, [path])
 
 
 def times(path: Path) -> Any:

@@ -59,7 +59,7 @@ def write_marked(path: Path, gap: float) -> Path:
 
 def asked(**options: Any) -> SkimOptions:
     """Small skims: six picks of four seconds."""
-    return SkimOptions.of(**{"picks": 6, "block": BLOCK, "overlap": 1.0, "period": HOUR} | options)
+    return SkimOptions(**{"picks": 6, "block": BLOCK, "overlap": 1.0, "period": HOUR} | options)
 
 
 def bare(**options: Any) -> SkimOptions:

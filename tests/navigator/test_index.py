@@ -110,7 +110,8 @@ def test_an_index_is_built_once(path: Path, cache: Cache, monkeypatch: pytest.Mo
 
 def test_the_same_files_have_one_index(path: Path, cache: Cache) -> None:
     one, same = (open_index(open_recording([path]), cache=cache) for _ in range(2))
-    muted = open_index(open_recording([path]), cache=cache, settings=IndexSettings("mute", "cues"))
+    settings = IndexSettings(speech="mute", detector="cues")
+    muted = open_index(open_recording([path]), cache=cache, settings=settings)
     assert one is same
     assert one is not muted
     assert one.digest != muted.digest
@@ -210,7 +211,8 @@ def test_detailed_levels_show_the_changed_copy(
     path: Path, cache: Cache, monkeypatch: pytest.MonkeyPatch, change: Any
 ) -> None:
     monkeypatch.setattr(module, "find_detector", lambda _: LoudIsSpeech())
-    index = RecordingIndex(open_recording([path]), cache=cache, settings=IndexSettings(change))
+    settings = IndexSettings(speech=change)
+    index = RecordingIndex(open_recording([path]), cache=cache, settings=settings)
     assert (index.shown_frames(0, 100) == ABSENT_BYTE).all()  # nothing is checked yet
     assert not index.read_checked(0, 100).samples.any()
     index.start().wait()
@@ -236,7 +238,8 @@ def test_a_closed_index_stops_checking_at_once(
             return super().share(samples, rate)
 
     monkeypatch.setattr(module, "find_detector", lambda _: Closing())
-    index = RecordingIndex(open_recording([path]), cache=cache, settings=IndexSettings("mute"))
+    settings = IndexSettings(speech="mute")
+    index = RecordingIndex(open_recording([path]), cache=cache, settings=settings)
     assert index.start().wait(60).state == "building"
     assert len(checked) == 1  # of five blocks
 

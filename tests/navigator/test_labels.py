@@ -48,7 +48,7 @@ def test_picks_of_a_later_day_are_moved(tmp_path: Path) -> None:
     began = "2025-07-22T08:00:20+02:00"
     path = tmp_path / "skim.json"
     path.write_text(json.dumps({"recording": {"began": began}, "picks": [pick]}))
-    (overlay,) = read_overlays(RECORDING, skims=[path])
+    (overlay,) = read_overlays(RECORDING, [path])
     assert overlay == ("skim", "picks", ((24, 8, "1 Bird"),), ())
 
 
@@ -95,7 +95,7 @@ def test_all_problems_of_all_files_are_reported(tmp_path: Path) -> None:
     (tmp_path / "e.txt").write_text("\n")
     labels = [tmp_path / name for name in ("a.txt", "b.csv", "d.txt", "e.txt", "none.txt")]
     with pytest.raises(InputError) as caught:
-        read_overlays(RECORDING, labels, [tmp_path / "c.json"])
+        read_overlays(RECORDING, [*labels, tmp_path / "c.json"])
     found = [
         str(one).removeprefix(f"{tmp_path}/").partition(" — ")[0] for one in caught.value.problems
     ]

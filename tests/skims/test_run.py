@@ -126,7 +126,7 @@ def test_what_is_heard_is_the_picks_with_fades_between_them(day: Path, tmp_path:
 
 
 def test_lines_beside_skims_are_scored_with_the_same_numbers(day: Path, tmp_path: Path) -> None:
-    wanted = asked(zs=(0.0, 0.5, 1.0), methods=("pareto", "published", "random"))
+    wanted = asked(z=(0.0, 0.5, 1.0), methods=("pareto", "published", "random"))
     found = skim([day], tmp_path / "skims", wanted)
     folder = tmp_path / "skims"
     assert len(list(folder.glob("*.flac"))) == len(found.skims) == 7
@@ -157,7 +157,7 @@ def test_a_skim_that_is_given_as_sound_is_found(day: Path, tmp_path: Path) -> No
 
 def test_blocks_of_a_day_are_scored_as_the_day(day: Path, tmp_path: Path) -> None:
     """Frames at the ends of blocks differ, so the numbers are almost the same."""
-    found = skim([day], tmp_path / "skims", bare(zs=(0.0, 1.0)))
+    found = skim([day], tmp_path / "skims", bare(z=(0.0, 1.0)))
     count = round(ALL / BLOCK)
     blocks = [(f"blocks/{number:03}.flac", number * BLOCK) for number in range(count)]
     for name, start in blocks:
@@ -264,7 +264,7 @@ def test_clocks_that_are_changed_do_not_move_a_pick(
 def test_silences_between_hours_are_not_on_the_clock(tmp_path: Path) -> None:
     path = write_marked(tmp_path / "day.flac", 5.0)
     assert soundfile.info(path).duration == ALL + 23 * 5
-    found = skim([path], tmp_path / "skims", bare(hour_gap=5.0, zs=(0.0, 1.0)))
+    found = skim([path], tmp_path / "skims", bare(hour_gap=5.0, z=(0.0, 1.0)))
     for one in found.skims:
         assert one.recording.seconds == pytest.approx(ALL)
         for pick in one.skim.picks:
@@ -492,10 +492,10 @@ def test_another_z_reads_no_more_than_its_picks(
 ) -> None:
     options = {"cache": tmp_path / "cache"}
     with frames_read(monkeypatch) as first:
-        skim([day], tmp_path / "skims", bare(zs=(0.5,), **options))
+        skim([day], tmp_path / "skims", bare(z=(0.5,), **options))
     assert sum(first) >= ALL * RATE
     with frames_read(monkeypatch) as second:
-        skim([day], tmp_path / "skims", bare(zs=(0.5, 1.0), **options))
+        skim([day], tmp_path / "skims", bare(z=(0.5, 1.0), **options))
     assert sum(second) == 6 * BLOCK * RATE  # z = 0.5 is there
 
 
@@ -543,7 +543,7 @@ def test_a_skim_that_is_there_is_made_again_only_if_that_is_asked_for(
 @pytest.mark.parametrize(
     "other",
     [
-        {"zs": (0.0,)},
+        {"z": (0.0,)},
         {"picks": 5},
         {"zone": "Asia/Tokyo"},
         {"start": "2024-01-01"},
@@ -634,7 +634,7 @@ def diversity(path: Path, starts: tuple[int, ...], folder: Path) -> float:
     """Of picks in a short recording, which is told to be so, as ``skim`` and ``score`` have it."""
     times = path.with_suffix(".csv")
     times.write_text("start\n" + "\n".join(map(str, starts)))
-    made = skim([path], folder, SkimOptions.of(times=times, without=EXTRAS[1:], period=12.0))
+    made = skim([path], folder, SkimOptions(times=times, without=EXTRAS[1:], period=12.0))
     few = "sound classes are defined by only 36 blocks: sd and coverage are less reliable"
     assert made.notes == (f"short: {few} — use a shorter --block",)
     scored = score(folder / "outputs.jsonl", folder / "recordings.jsonl", period=12.0, draws=10)
@@ -711,7 +711,7 @@ def test_fewer_blocks_than_picks_are_all_taken_and_told(tmp_path: Path) -> None:
 def test_skims_are_written_in_the_form_that_was_asked_for(
     day: Path, tmp_path: Path, ending: str
 ) -> None:
-    found = skim([day], tmp_path / "skims", bare(ending=ending))
+    found = skim([day], tmp_path / "skims", bare(to=ending[1:]))
     assert found.written[0].endswith(f"20250722_000000_pareto-z0.5{ending}")
     assert soundfile.info(found.written[0]).duration == pytest.approx(19, abs=0.1)
 
@@ -830,7 +830,7 @@ def test_files_read_ahead_give_the_same_skim(day: Path, tmp_path: Path) -> None:
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("s.flac", {"zs": (0.0, 1.0)}, "cannot write 2 skims to one file — choose a folder"),
+    ("s.flac", {"z": (0.0, 1.0)}, "cannot write 2 skims to one file — choose a folder"),
     ("s.flac", {"embedder": "yamnett"}, "yamnett"),
     ("s.flca", {}, r'unknown audio format ".flca" — use .flac'),
     ("s.m4a", {}, r"skims cannot be written as .m4a — use .flac"),
@@ -838,7 +838,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("there.txt", {}, "is a file without the extension of an audio file — use .flac"),
     (NAMED, {}, "is the recording itself — choose another output file"),
     ("s.flac", {"block": 1000.0, "overlap": 0.0, "period": 1000.0}, "longest passage: 480.0 s"),
-    ("s.flac", {"speech": "avoid", "speech_model": Path("no.onnx")}, "no.onnx"),
+    ("s.flac", {"speech": "avoid", "detector": Path("no.onnx")}, "no.onnx"),
     ("s.flac", {"zone": "Mars"}, "Mars"),
     ("s.flac", {"start": "today"}, "today"),
 ]
@@ -872,7 +872,7 @@ def test_lines_of_somebody_else_are_not_lost(day: Path, tmp_path: Path) -> None:
     assert "boundaries" in lines.read_text()
     lines.unlink()
     for z in (0.0, 1.0):
-        skim([day], tmp_path, bare(zs=(z,)))
+        skim([day], tmp_path, bare(z=(z,)))
     assert json.loads(lines.read_text())["system"] == "pareto-z1"
 
 
@@ -905,8 +905,8 @@ def test_skims_never_become_part_of_their_recording(day: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"zs": (1.5,)}, "z must be from 0"),
-        ({"zs": ()}, "z must be from 0"),
+        ({"z": (1.5,)}, "z must be from 0"),
+        ({"z": ()}, "z must be from 0"),
         ({"picks": 0}, "picks must be at least 1"),
         ({"seed": -1}, "seed must be 0 or greater, got -1"),
         ({"overlap": 2.5}, "half a block"),
@@ -915,7 +915,7 @@ def test_skims_never_become_part_of_their_recording(day: Path, tmp_path: Path) -
         ({"hour_gap": 3600.0}, "at most 60 s"),
         ({"methods": ("manual",)}, "must be used together"),
         ({"times": Path("t.csv"), "methods": ("pareto",)}, "must be used together"),
-        ({"speech_model": Path("m.onnx")}, "requires --speech avoid or --speech reverse"),
+        ({"detector": Path("m.onnx")}, "requires --speech avoid or --speech reverse"),
         ({"length": 60.0, "picks": 3}, "cannot be combined"),
         ({"length": 1.0, "picks": None}, "at least one block"),
     ],
@@ -950,7 +950,7 @@ def test_a_full_disk_leaves_no_part_of_a_skim_and_says_which_are_complete(
             raise OSError(errno.ENOSPC, "No space left on device")
         return work(path, content)
 
-    wanted = asked(zs=(0.0, 1.0))
+    wanted = asked(z=(0.0, 1.0))
     with monkeypatch.context() as patch:
         patch.setattr(Path, "write_bytes", fails)
         with pytest.raises(UsageError, match="No space left on device") as caught:

@@ -182,7 +182,7 @@ def test_impossible_excerpts_are_refused(client: TestClient, query: str) -> None
 
 def test_sound_is_refused_until_it_is_checked_for_speech(tmp_path: Path) -> None:
     path = written(tmp_path / "x.wav", sound(30))
-    settings = IndexSettings("mute", "cues")
+    settings = IndexSettings(speech="mute", detector="cues")
     index = RecordingIndex(open_recording([path]), cache=Cache(tmp_path), settings=settings)
     with TestClient(make_browse_app(RecordingView(index), MessageLimiter())) as client:
         reply = client.get("/recording/sound?start=1&seconds=1")

@@ -12,32 +12,26 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from earwitness.cli.main import Termination
+from earwitness.cli.options import drop_unset
 from earwitness.cli.output import (
     FILE,
-    HOUR_GAP_OPTION,
     QUIET_OPTION,
     RECORDINGS_ARGUMENT,
-    SHOWN_OPTION,
     SOUND_UNIT,
     address_options,
     cache_option,
-    clock_options,
     list_option,
-    option,
     print_message,
     print_notes,
     progress_bar,
 )
+from earwitness.cli.signatures import signature_options
 from earwitness.errors import printable
 from earwitness.models.cache import Cache, find_cache
-from earwitness.navigator.index import (
-    DEFAULT_CACHE_GIGABYTES,
-    GIGABYTE,
-    IndexSettings,
-    RecordingIndex,
-)
+from earwitness.navigator.index import IndexSettings, RecordingIndex
 from earwitness.navigator.labels import read_overlays
-from earwitness.navigator.sound import SPEECH_CHANGES
+from earwitness.navigator.sound import SpeechChange
+from earwitness.recordings.clock import ClockSettings
 from earwitness.recordings.recording import open_recording
 from earwitness.recordings.types import Damage
 
@@ -54,38 +48,12 @@ MAX_DAMAGES = 10  # that are printed
 @list_option(
     "--labels",
     type=FILE,
-    help="Labels to show: Audacity, Raven or CSV with start, end and label (repeatable).",
+    help="Labels to show: Audacity, Raven, CSV with start, end and label, or the JSON file of picks"
+    " written by earwitness skim (repeatable).",
 )
-@list_option(
-    "--skim",
-    "skims",
-    type=FILE,
-    help="Picks to show: JSON file written by earwitness skim (repeatable).",
-)
-@clock_options
-@SHOWN_OPTION
-@HOUR_GAP_OPTION
-@option(
-    "--speech",
-    choices=SPEECH_CHANGES,
-    default="keep",
-    help="Passages with speech: keep, play backwards (reverse), or mute.",
-)
-@option(
-    "--speech-model",
-    metavar="FILE",
-    help="Speech detector: a Silero ONNX file, or cues. Default: the file of silero-vad if that "
-    "package and onnxruntime are installed, else cues.",
-)
+@signature_options(ClockSettings)
+@signature_options(IndexSettings, "cache_bytes")
 @cache_option("the index")
-@option(
-    "--cache-size",
-    type=click.FloatRange(0),
-    default=DEFAULT_CACHE_GIGABYTES,
-    metavar="GB",
-    help="Largest size of all indexes in the cache, in gigabytes; those that were not used for "
-    "longest are removed.",
-)
 @address_options(port=8010)
 @QUIET_OPTION
 def browse_command(
@@ -98,13 +66,13 @@ def browse_command(
 
     \b
     earwitness browse day.flac
-    earwitness browse card/ --zone Europe/Paris --labels birds.txt --skim skim.json
+    earwitness browse card/ --zone Europe/Paris --labels birds.txt --labels skim.json
     """
     from earwitness.web.browse import make_browse_app
     from earwitness.web.connections import is_loopback, make_server, open_socket
     from earwitness.web.messages import MessageLimiter
 
-    view = _open_view(recordings, options)
+    view = _open_view(recordings, **options)
     with open_socket(host, port) as listening:
         _print_address(view, listening)
         Thread(target=_build_index, args=(view.index, quiet), daemon=True).start()
@@ -138,24 +106,24 @@ def _print_damages(damages: Sequence[Damage]) -> None:
         print_message(f"warning: {count:,} more damaged passages; the page lists them")
 
 
-def _open_view(paths: tuple[Path, ...], options: dict[str, Any]) -> RecordingView:
+def _open_view(
+    paths: tuple[Path, ...],
+    *,
+    labels: tuple[Path, ...],
+    cache: Path | None,
+    speech: SpeechChange | None,
+    detector: str | None,
+    **clock: Any,
+) -> RecordingView:
     from earwitness.web.navigator import RecordingView
 
-    if options["hour_gap"]:
+    if clock["hour_gap"]:
         print_message("searching for the silences between hours")
-    recording = open_recording(
-        paths,
-        start=options["start"],
-        zone=options["zone"],
-        shown=options["shown"],
-        hour_gap=options["hour_gap"],
-    )
-    overlays = read_overlays(recording, options["labels"], options["skims"])
-    settings = IndexSettings(
-        options["speech"], options["speech_model"], options["cache_size"] * GIGABYTE
-    )
-    cache = Cache(find_cache(options["cache"]).folder.absolute())  # pages hide absolute paths
-    index = RecordingIndex(recording, cache=cache, settings=settings)
+    recording = open_recording(paths, **drop_unset(clock))
+    overlays = read_overlays(recording, labels)
+    settings = IndexSettings(**drop_unset({"speech": speech, "detector": detector}))
+    absolute = Cache(find_cache(cache).folder.absolute())  # pages hide absolute paths
+    index = RecordingIndex(recording, cache=absolute, settings=settings)
     return RecordingView(index, overlays, notes=[note for one in overlays for note in one.notes])
 
 

@@ -8,40 +8,30 @@ from typing import Any
 
 import click
 
-from earwitness.audio.encode import BIT_DEPTHS
+from earwitness.cli.options import drop_unset
 from earwitness.cli.output import (
-    FILE,
     FILE_PATH,
     FOLDER,
-    HOUR_GAP_OPTION,
     JOBS_OPTION,
     QUIET_OPTION,
     RECORDINGS_ARGUMENT,
-    SEED_OPTION,
-    SHOWN_OPTION,
     SOUND_UNIT,
-    Integer,
-    cache_option,
-    check_seed,
-    choice_option,
-    clock_options,
     flag_option,
-    list_option,
     note_on_interruption,
     option,
     output_option,
     print_message,
     progress_bar,
-    skip_option,
     warnings_as_notes,
 )
+from earwitness.cli.signatures import signature_options
 from earwitness.engines.local import choose_jobs
 from earwitness.errors import UsageError
 from earwitness.report.text import render_text
 from earwitness.skims.files import REPORT_FILE
-from earwitness.skims.options import ENDINGS, EXTRAS, METHODS, SPEECH_CHOICES, SkimOptions
+from earwitness.skims.options import ENDINGS, SkimOptions
 from earwitness.skims.report import skimming_report
-from earwitness.skims.run import OnRecordingError, skim
+from earwitness.skims.run import skim
 from earwitness.skims.types import SkimRun
 from earwitness.soundscapes.scene import Scene
 from earwitness.soundscapes.timetable import PRESET_FOLDER, TIMETABLE_PRESETS
@@ -50,25 +40,7 @@ from earwitness.soundscapes.write import SOUND_FORMATS, practice_write, soundsca
 # --- Command skim --------------------------------------------------------------------------------
 
 
-DEFAULT_OPTIONS = SkimOptions()
 INTERRUPTED_NOTE = "finished skims and hours already read are kept — run it again to resume"
-
-
-class ZList(click.ParamType[tuple[float, ...]]):
-    """Numbers from 0 to 1, separated by commas."""
-
-    name = "float,..."
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[float, ...]:
-        if isinstance(value, tuple):
-            return value
-        try:
-            numbers = tuple(float(text) for text in str(value).split(","))
-        except ValueError:
-            self.fail(f"{value!r} is not a number or a list such as 0,0.5,1", param, ctx)
-        if not all(0 <= one <= 1 for one in numbers):
-            self.fail(f"{value!r}: z must be between 0 and 1", param, ctx)
-        return numbers
 
 
 @click.command("skim")
@@ -78,76 +50,13 @@ class ZList(click.ParamType[tuple[float, ...]]):
     required=True,
     type=FILE_PATH,
 )
-@option(
-    "--z",
-    "zs",
-    type=ZList(),
-    default="0.5",
-    help="Balance from 0 (follow the course of the day) to 1 (cover all kinds of sound).",
-)
-@list_option(
-    "--method",
-    "methods",
-    choices=METHODS,
-    help="Method that picks blocks (repeatable).  [default: pareto]",
-)
-@option("--times", type=FILE, help="CSV file with a column start, for the method manual.")
-@option("--length", type=float, help="Length of the skim in seconds, instead of --picks.")
-@option(
-    "--picks", type=Integer(1), help=f"Number of blocks.  [default: {DEFAULT_OPTIONS.plan.picks}]"
-)
-@option("--block", default=DEFAULT_OPTIONS.plan.block, help="Block length in seconds.")
-@option("--overlap", default=DEFAULT_OPTIONS.plan.overlap, help="Length of cross-fades in seconds.")
-@option(
-    "--period",
-    default=DEFAULT_OPTIONS.plan.period,
-    help="Length in seconds of the periods that the day is divided into.",
-)
-@option(
-    "--embedder",
-    default=DEFAULT_OPTIONS.embedder,
-    metavar="NAME|PATH",
-    help="Embedder: codebook, log-mel, a YAMNet .tflite file, or a Hugging Face model folder.",
-)
-@clock_options
-@SHOWN_OPTION
-@HOUR_GAP_OPTION
-@flag_option("--by-day", help="Make one skim per day, divided at midnight.")
-@option(
-    "--speech",
-    choices=SPEECH_CHOICES,
-    default=DEFAULT_OPTIONS.speech,
-    help="Blocks with speech: keep, avoid, or play backwards (reverse).",
-)
-@option(
-    "--speech-model",
-    type=FILE,
-    help="Speech detector: a Silero ONNX file, or cues. Default: the file of silero-vad if that "
-    "package and onnxruntime are installed, else the classes of YAMNet as the embedder, else cues.",
-)
-@flag_option("--sparse", help="Analyse only 2 s of every 8 s, which is faster.")
-@choice_option("--ending", choices=ENDINGS, help="File format of skims in a folder.")
-@option(
-    "--bits",
-    default=str(DEFAULT_OPTIONS.bits),
-    choices=[str(bits) for bits in BIT_DEPTHS],
-    help="Bits per sample of FLAC and WAV files.",
-)
-@flag_option(
-    "--match-levels",
-    help="Bring picks to their median level, by at most 12 dB and without clipping.",
-)
-@list_option("--without", choices=EXTRAS, help="Additional file not to write (repeatable).")
-@cache_option("cached features")
-@flag_option("--again", help="Recreate skims that already exist.")
-@skip_option("Recordings and files")
+@signature_options(SkimOptions, "again")
+@signature_options(skim, "jobs")
 @JOBS_OPTION
-@SEED_OPTION
 @QUIET_OPTION
 def skim_command(
     recordings: tuple[Path, ...],
     output: Path,
-    on_error: OnRecordingError,
     jobs: int | None,
     quiet: bool,
     **options: Any,
@@ -163,7 +72,6 @@ def skim_command(
     earwitness skim site1/ site2/ -o skims/ --by-day --z 0,0.5,1 --zone Europe/Paris
     earwitness skim cards/* -o skims/ --on-error skip --jobs 4
     """
-    skim_options = SkimOptions.of(**options | {"bits": int(options["bits"])})
     with (
         warnings_as_notes(),
         note_on_interruption(INTERRUPTED_NOTE),
@@ -172,10 +80,9 @@ def skim_command(
         run = skim(
             recordings,
             output,
-            skim_options,
-            on_error=on_error,
             jobs=choose_jobs(jobs, *recordings),
             progress=progress,
+            **drop_unset(options),
         )
     click.echo(render_text(skimming_report(run)), nl=False)
     notes = (f"note: {note}" for note in run.notes)
@@ -195,8 +102,9 @@ def _written_lines(run: SkimRun, output: Path) -> Iterator[str]:
     """Yield the names of the files written for one skim, or a summary for several."""
     if run.kept:
         kept = "1 skim" if len(run.kept) == 1 else f"{len(run.kept):,} skims"
-        verb = "exists" if len(run.kept) == 1 else "exist"
-        yield f"note: {kept} with the same settings already {verb} — use --again to recreate"
+        exist, them = ("exists", "it") if len(run.kept) == 1 else ("exist", "them")
+        remedy = f"delete {them} to recreate {them}"
+        yield f"note: {kept} with the same settings already {exist} — {remedy}"
     if not output.is_dir():
         yield from (f"wrote {path}" for path in run.written)
         return
@@ -220,23 +128,17 @@ def _written_lines(run: SkimRun, output: Path) -> Iterator[str]:
     type=FOLDER,
     help="Folder to create with a day and seven example skims for raters.",
 )
-@flag_option("--show", help="Print a preset, as a start for your own timetable.")
-@option(
-    "--seed", type=int, callback=check_seed, help="Random seed.  [default: seed of the timetable]"
-)
-@option("--hours", default=24, help="Length in hours, from midnight.")
-@option("--rate", default=32_000, help="Sampling rate in Hz.")
-@option("--clips", type=FOLDER, help="Folder with your own sounds, one subfolder per source.")
-@option("--hour-gap", default=0.0, help="Length of silences between hours, in seconds.")
+@flag_option("--print", "prints", help="Print a preset, as a start for your own timetable.")
+@signature_options(soundscape)
 @QUIET_OPTION
 def soundscape_command(
     timetable: str,
     output: Path | None,
     practice: Path | None,
-    show: bool,
-    hour_gap: float,
+    prints: bool,
+    hour_gap: float | None,
     quiet: bool,
-    **scene_options: Any,
+    **options: Any,
 ) -> None:
     """Synthesize a day-long recording with known sources.
 
@@ -246,18 +148,18 @@ def soundscape_command(
 
     \b
     earwitness soundscape village -o day.flac
-    earwitness soundscape village --show > timetable.yaml
+    earwitness soundscape village --print > timetable.yaml
     """
-    if show:
+    if prints:
         _print_preset(timetable)
         return
     if (output is None) == (practice is None):
         raise UsageError("no output — set either --output FILE or --practice FOLDER")
     with warnings_as_notes():
-        scene = soundscape(timetable, **scene_options)
+        scene = soundscape(timetable, **drop_unset(options))
     with progress_bar(quiet=quiet, unit="s") as progress:
         if output is not None:
-            written = soundscape_write(scene, output, hour_gap=hour_gap, progress=progress)
+            written = soundscape_write(scene, output, hour_gap=hour_gap or 0.0, progress=progress)
             message = f"wrote {', '.join(map(str, written))}"
         else:
             assert practice is not None
@@ -269,7 +171,7 @@ def soundscape_command(
 
 def _print_preset(name: str) -> None:
     if name not in TIMETABLE_PRESETS:
-        raise UsageError(f"--show requires a preset: {', '.join(TIMETABLE_PRESETS)}")
+        raise UsageError(f"--print requires a preset: {', '.join(TIMETABLE_PRESETS)}")
     click.echo((PRESET_FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), nl=False)
 
 

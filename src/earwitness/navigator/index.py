@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -58,8 +58,7 @@ from earwitness.recordings.types import Recording
 from earwitness.speech.vad import SpeechDetector, find_detector
 
 IndexState = Literal["building", "ready", "failed"]
-GIGABYTE = 10**9
-DEFAULT_CACHE_GIGABYTES = 20.0
+MAX_CACHE_BYTES = 20e9
 INDEX_BYTES_PER_FRAME = 46  # in the cache: 40 of the frame itself, and levels
 PORTION_FRAMES = 120 * COLUMN_FRAMES  # added to the levels at a time, to save memory
 MAX_STEPS = 100  # in which the picture of a recording of less than a day advances
@@ -80,18 +79,25 @@ class CheckedSamples(NamedTuple):
     checked: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexSettings:
     """How a recording is served.
 
-    ``speech`` is what happens to passages with speech, which ``speech_model`` detects (see
-    ``earwitness.speech.vad.find_detector``). Before and after a build, frames and levels that were
-    not used for longest are removed from the cache until all take at most ``cache_bytes``.
+    Parameters
+    ----------
+    speech
+        Passages with speech: ``keep``, play backwards (``reverse``), or ``mute``.
+    detector
+        Speech detector: a Silero ONNX file, or cues. By default the file of silero-vad if that
+        package and onnxruntime are installed, else cues.
+    cache_bytes
+        Largest size of all indexes in the cache. Before and after a build, frames and levels that
+        were not used for longest are removed.
     """
 
     speech: SpeechChange = "keep"
-    speech_model: str | None = None
-    cache_bytes: float = DEFAULT_CACHE_GIGABYTES * GIGABYTE
+    detector: Annotated[str | None, "NAME|FILE"] = None
+    cache_bytes: float = MAX_CACHE_BYTES
 
 
 class RecordingIndex:
@@ -117,7 +123,7 @@ class RecordingIndex:
         self.recording, self.cache = recording, cache or find_cache()
         self.settings = settings or IndexSettings()
         is_kept = self.settings.speech == "keep"
-        self._detector = None if is_kept else find_detector(self.settings.speech_model)
+        self._detector = None if is_kept else find_detector(self.settings.detector)
         self.rate, self.seconds = recording.rate, recording.seconds
         self.sample_count = round(recording.seconds * recording.rate)
         self._stamps = {stretch.path: _stamp_file(stretch.path) for stretch in recording.stretches}

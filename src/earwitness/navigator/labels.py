@@ -59,25 +59,22 @@ FORMATS_REMEDY = (
 PICKS_REMEDY = "use the JSON file that earwitness skim writes"
 
 
-def read_overlays(
-    recording: Recording, labels: Sequence[Path] = (), skims: Sequence[Path] = ()
-) -> tuple[Overlay, ...]:
+def read_overlays(recording: Recording, paths: Sequence[Path]) -> tuple[Overlay, ...]:
     """Read labels and picks of skims.
 
     Parameters
     ----------
     recording
         The recording that they belong to.
-    labels
+    paths
         Label files: Audacity (start, end and text, separated by tabs), Raven selection tables, or
         CSV with a column ``start``, a column ``end`` or ``seconds``, and an optional column
         ``label``. Times are seconds from the start of the recording; rows of Raven tables with
         ``Begin File`` and ``File Offset (s)`` are placed by their file, and left out if the file is
         not part of the recording. If the table is about a single file and the recording is one
-        file of another name, the file was renamed, and times are used.
-    skims
-        JSON files with picks, as ``earwitness skim`` writes them. If both start times are known,
-        the picks of a part of the recording are moved to its time.
+        file of another name, the file was renamed, and times are used. JSON files have picks,
+        as ``earwitness skim`` writes them. If both start times are known, the picks of a part of
+        the recording are moved to its time.
 
     Returns
     -------
@@ -90,17 +87,13 @@ def read_overlays(
         If files are invalid; all problems are reported at once.
     """
     problems: list[Problem] = []
-    overlays = [
-        *(_read_overlay(path, "labels", recording, problems) for path in labels),
-        *(_read_overlay(path, "picks", recording, problems) for path in skims),
-    ]
+    overlays = [_read_overlay(path, recording, problems) for path in paths]
     refuse_problems(problems, "opened")
     return tuple(overlays)
 
 
-def _read_overlay(
-    path: Path, kind: Literal["labels", "picks"], recording: Recording, problems: list[Problem]
-) -> Overlay:
+def _read_overlay(path: Path, recording: Recording, problems: list[Problem]) -> Overlay:
+    kind: Literal["labels", "picks"] = "picks" if path.suffix == ".json" else "labels"
     remedy = PICKS_REMEDY if kind == "picks" else FORMATS_REMEDY
     lines: Sequence[tuple[int, Any]] = ()
     wrong = _LabelError("", "contains no labels", remedy)

@@ -4,12 +4,38 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from earwitness.errors import Problem, UsageError, file_problem, refuse_problems
+
+# --- Settings ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClockSettings:
+    """Clock of a recording.
+
+    Parameters
+    ----------
+    start
+        Start time of the first file (ISO 8601). By default from the file name.
+    zone
+        Time zone of file names and ``start``, such as Europe/Paris, UTC or +02:00.
+    shown
+        Time zone of displayed times. By default that of ``zone``.
+    hour_gap
+        Length of the silences that separate hours, in seconds (0: none).
+    """
+
+    start: Annotated[str | None, "TIME"] = None
+    zone: Annotated[str | None, "ZONE"] = None
+    shown: Annotated[str | None, "ZONE"] = None
+    hour_gap: float = 0.0
+
 
 # --- Start times in file names -------------------------------------------------------------------
 # Autonomous recorders name each file after its start time: AudioMoth ``20250722_063000.WAV`` (with

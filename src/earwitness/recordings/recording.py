@@ -125,14 +125,9 @@ def open_recording(
         Audio files and folders, in order.
     name
         Name of the recording; by default that of the first path.
-    start
-        Start time of the first file (ISO 8601). By default, file names give the start times.
-    zone
-        Time zone of file names and ``start``, if they have none.
-    shown
-        Time zone in which times are displayed; by default ``zone``.
-    hour_gap
-        Length of silences that mark hours and are removed from the clock, in seconds; 0 for none.
+    start, zone, shown, hour_gap
+        As in ``earwitness.recordings.clock.ClockSettings``; silences between hours are removed from
+        the clock.
     progress
         Callback for progress reports.
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from earwitness.audio.logmel import ABSENT_BYTE, LOGMEL_FORMAT, Bytes, band_edges, log_mel
 from earwitness.audio.signal import match_levels
-from earwitness.core import Estimate, Progress, group_values, no_progress
+from earwitness.core import Estimate, Progress, StrPath, group_values, no_progress
 from earwitness.errors import UsageError
 from earwitness.models.base import BlockEmbeddings
 from earwitness.models.blocks import RecordingBlocks, read_recording_blocks
@@ -62,7 +62,7 @@ def find_speech(
     recording: Recording,
     blocks: RecordingBlocks,
     cache: Cache,
-    model: Path | None = None,
+    model: StrPath | None = None,
     progress: Progress = no_progress,
 ) -> SpeechBlocks:
     """Detect speech in all blocks of a recording; each block is read once and the result cached.
@@ -228,7 +228,7 @@ class SkimMaker:
             return day
         if self.spoken.rows.all():
             message = f"{self.recording.name}: speech was detected in every block"
-            raise UsageError(f"{message} — use --speech reverse, or another --speech-model")
+            raise UsageError(f"{message} — use --speech reverse, or another --detector")
         return replace(day, allowed=~self.spoken.rows)
 
     @cached_property

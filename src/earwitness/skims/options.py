@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 from earwitness.audio.encode import BIT_DEPTHS, DEFAULT_BITS, FILE_FORMATS
+from earwitness.core import StrPath
 from earwitness.errors import UsageError
 from earwitness.models.embedders import DEFAULT_EMBEDDER
+from earwitness.recordings.clock import ClockSettings
 from earwitness.recordings.hour_marks import MARK_LENGTH_TOLERANCE_SECONDS
+from earwitness.skims.day import PERIOD_SECONDS
 from earwitness.skims.methods import METHODS as PICKING_METHODS
 from earwitness.skims.methods.plan import SkimPlan
 from earwitness.skims.picks import PICK_LISTS
@@ -19,92 +24,95 @@ METHODS = (*PICKING_METHODS, MANUAL_METHOD)
 METHODS_WITH_Z = ("pareto", "published")  # methods that use z
 SPEECH_CHOICES = ("keep", "avoid", "reverse")
 ENDINGS = tuple(FILE_FORMATS)
+FORMATS = tuple(ending.removeprefix(".") for ending in ENDINGS)
 # difference between requested and actual length of a skim that is not reported, in seconds
 LENGTH_TOLERANCE_SECONDS = 0.05
 MAX_HOUR_GAP_SECONDS = 60.0  # longest silence between hours
 EXTRAS = (*PICK_LISTS, "picture", "page")
 
 
-@dataclass(frozen=True)
-class SkimOptions:
+@dataclass(frozen=True, kw_only=True)
+class SkimOptions(ClockSettings):
     """Settings of ``skim``.
 
     Parameters
     ----------
+    z
+        Balance from 0 (follow the course of the day) to 1 (cover all kinds of sound).
     methods
-        Methods that pick blocks.
-    zs
-        Values of z, from 0 (follow the day) to 1 (most diverse sources).
-    plan
-        Number and length of picks, overlap, period and seed.
-    embedder
-        codebook, log-mel, a YAMNet .tflite file, or a folder with a Hugging Face model.
+        Methods that pick blocks. By default pareto, or manual with ``times``.
     times
-        CSV file of times, for the method manual.
-    start, zone
-        Start time of the first file (ISO 8601), and time zone of file names and ``start``.
-    shown
-        Time zone in which times are displayed; by default ``zone``.
-    hour_gap
-        Length of silences that mark hours, in seconds; 0 if there are none.
-    by_day
-        Whether to make one skim per day, split at midnight.
-    speech
-        Blocks with speech: keep, avoid or reverse them.
-    speech_model
-        Speech detector: Silero's ONNX file, or ``cues``. By default the file of the package
-        silero-vad if it and onnxruntime are installed, else the speech classes of the embedder if
-        it has any, else cues.
-    sparse
-        Whether to use only 2 s of each 8 s, which is faster.
-    ending
-        File extension of skims that are written to a folder.
-    without
-        Files not to write next to the audio.
-    cache
-        Folder for features; by default the user's cache folder.
-    again
-        Whether to recreate skims that already exist.
+        CSV file with a column start, for the method manual.
     length
-        Requested length of skims in seconds.
-    match_levels
-        Whether to bring picks to a common level; see ``earwitness.audio.signal.match_levels``.
+        Length of the skim in seconds, instead of ``picks``.
+    picks
+        Number of blocks. By default 12.
+    block
+        Block length in seconds.
+    overlap
+        Length of cross-fades in seconds.
+    period
+        Length in seconds of the periods that the day is divided into.
+    embedder
+        Embedder: codebook, log-mel, a YAMNet .tflite file, or a Hugging Face model folder.
+    by_day
+        Make one skim per day, divided at midnight.
+    speech
+        Blocks with speech: ``keep``, ``avoid``, or play backwards (``reverse``).
+    detector
+        Speech detector: a Silero ONNX file, or cues. By default the file of silero-vad if that
+        package and onnxruntime are installed, else the classes of YAMNet as the embedder, else
+        cues.
+    sparse
+        Analyse only 2 s of every 8 s, which is faster.
+    to
+        File format of skims in a folder.
     bits
-        Bits per sample of FLAC and WAV files: 16 or 24.
+        Bits per sample of FLAC and WAV files.
+    match_levels
+        Bring picks to their median level, by at most 12 dB and without clipping.
+    without
+        Additional files not to write.
+    cache
+        Folder for cached features. By default the cache folder of the user.
+    again
+        Recreate skims that already exist.
+    seed
+        Random seed.
     """
 
-    methods: tuple[str, ...] = ("pareto",)
-    zs: tuple[float, ...] = (0.5,)
-    plan: SkimPlan = field(default_factory=SkimPlan)
-    embedder: str = DEFAULT_EMBEDDER
+    z: Sequence[float] | float = 0.5
+    methods: Annotated[Sequence[str] | str, METHODS] = ()
     times: Path | None = None
-    start: str | None = None
-    zone: str | None = None
-    shown: str | None = None
-    hour_gap: float = 0.0
-    by_day: bool = False
-    speech: str = SPEECH_CHOICES[0]
-    speech_model: Path | None = None
-    sparse: bool = False
-    ending: str = ENDINGS[0]
-    without: tuple[str, ...] = ()
-    cache: Path | None = None
-    again: bool = False
     length: float | None = None
+    picks: int | None = None
+    block: float = 8.0
+    overlap: float = 3.0
+    period: float = PERIOD_SECONDS
+    embedder: Annotated[str, "NAME|PATH"] = DEFAULT_EMBEDDER
+    by_day: bool = False
+    speech: Annotated[str, SPEECH_CHOICES] = SPEECH_CHOICES[0]
+    detector: Annotated[StrPath | None, "NAME|FILE"] = None
+    sparse: bool = False
+    to: Annotated[str, FORMATS] = FORMATS[0]
+    bits: Annotated[int, BIT_DEPTHS] = DEFAULT_BITS
     match_levels: bool = False
-    bits: int = DEFAULT_BITS
+    without: Annotated[Sequence[str], EXTRAS] = ()
+    cache: Annotated[Path | None, "FOLDER"] = None
+    again: bool = False
+    seed: int = 0
 
     def __post_init__(self) -> None:
         if self.bits not in BIT_DEPTHS:
             allowed = " or ".join(map(str, BIT_DEPTHS))
             raise UsageError(f"--bits must be {allowed}, got {self.bits}")
-        if (self.times is not None) != (MANUAL_METHOD in self.methods):
+        if (self.times is not None) != (MANUAL_METHOD in self._chosen_methods):
             raise UsageError("--times and --method manual must be used together")
-        if self.speech_model is not None and self.speech == SPEECH_CHOICES[0]:
-            raise UsageError("--speech-model requires --speech avoid or --speech reverse")
-        if not self.zs or not all(0 <= z <= 1 for z in self.zs):
+        if self.detector is not None and self.speech == SPEECH_CHOICES[0]:
+            raise UsageError("--detector requires --speech avoid or --speech reverse")
+        if not self._zs or not all(0 <= z <= 1 for z in self._zs):
             message = "z must be from 0 (follow the day) to 1 (most diverse sources)"
-            raise UsageError(f"{message}, got {self.zs}")
+            raise UsageError(f"{message}, got {self.z}")
         if (
             self.hour_gap
             and not MARK_LENGTH_TOLERANCE_SECONDS < self.hour_gap <= MAX_HOUR_GAP_SECONDS
@@ -112,46 +120,42 @@ class SkimOptions:
             least, most = MARK_LENGTH_TOLERANCE_SECONDS, MAX_HOUR_GAP_SECONDS
             message = f"--hour-gap must be more than {least:g} s and at most {most:g} s"
             raise UsageError(f"{message}, or 0 to turn it off, got {self.hour_gap:g}")
+        if self.length is not None and self.picks is not None:
+            raise UsageError("--length and --picks cannot be combined — use one of them")
+        if self.length is not None and not self.block <= self.length < 1e9:
+            message = f"--length must be at least one block ({self.block:g} s)"
+            raise UsageError(f"{message}, got {self.length:g}")
+        _ = self.plan  # refuses invalid lengths
 
-    @classmethod
-    def of(
-        cls,
-        *,
-        methods: tuple[str, ...] = (),
-        times: Path | None = None,
-        length: float | None = None,
-        picks: int | None = None,
-        block: float = 8.0,
-        overlap: float = 3.0,
-        period: float = 3600.0,
-        seed: int = 0,
-        **settings: Any,
-    ) -> SkimOptions:
-        """Return options as the command line has them.
+    @cached_property
+    def plan(self) -> SkimPlan:
+        """Number and length of picks.
 
-        A length replaces the number of picks, and a table of times selects the method manual.
-
-        >>> SkimOptions.of(length=63.0).plan.picks
+        >>> SkimOptions(length=63.0).plan.picks
         12
         """
-        if length is not None and picks is not None:
-            raise UsageError("--length and --picks cannot be combined — use one of them")
-        if length is not None:
-            if not block <= length < 1e9:
-                message = f"--length must be at least one block ({block:g} s)"
-                raise UsageError(f"{message}, got {length:g}")
-            picks = max(1, round((length - overlap) / max(block - overlap, 1e-9)))
-        count = SkimPlan().picks if picks is None else picks
-        plan = SkimPlan(count, block, overlap, period, seed)
-        usual = (MANUAL_METHOD,) if times is not None else cls.methods
-        chosen = tuple(dict.fromkeys(methods)) or usual
-        return cls(methods=chosen, plan=plan, times=times, length=length, **settings)
+        picks = SkimPlan().picks if self.picks is None else self.picks
+        if self.length is not None:
+            step = max(self.block - self.overlap, 1e-9)
+            picks = max(1, round((self.length - self.overlap) / step))
+        return SkimPlan(picks, self.block, self.overlap, self.period, self.seed)
+
+    @property
+    def _chosen_methods(self) -> tuple[str, ...]:
+        given = (self.methods,) if isinstance(self.methods, str) else self.methods
+        usual = "pareto" if self.times is None else MANUAL_METHOD
+        return tuple(dict.fromkeys(given)) or (usual,)
+
+    @property
+    def _zs(self) -> tuple[float, ...]:
+        given = (self.z,) if isinstance(self.z, int | float) else self.z
+        return tuple(dict.fromkeys(given))
 
     @property
     def other_length(self) -> str:
         """Note on the actual length, if whole picks cannot have the requested length.
 
-        >>> SkimOptions.of(length=30, block=5, overlap=1).other_length
+        >>> SkimOptions(length=30, block=5, overlap=1).other_length
         '--length 30: the skim lasts 29 s (7 picks of 5 s with an overlap of 1 s)'
         """
         plan = self.plan
@@ -165,11 +169,10 @@ class SkimOptions:
     @property
     def method_and_z_pairs(self) -> tuple[tuple[str, float | None], ...]:
         """Methods, each with every z if the method uses z."""
-        zs = tuple(dict.fromkeys(self.zs))
         return tuple(
             (method, z)
-            for method in self.methods
-            for z in (zs if method in METHODS_WITH_Z else (None,))
+            for method in self._chosen_methods
+            for z in (self._zs if method in METHODS_WITH_Z else (None,))
         )
 
     def signature(self, embedder: str, spoken: str, method: str, z: float | None) -> str:

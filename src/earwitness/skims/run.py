@@ -91,8 +91,8 @@ def refuse_place(output: Path, paths: Sequence[Path], options: SkimOptions) -> N
         if path.is_dir() and resolved in (place, *place.parents):
             message = f"{output}: is inside the folder of the recording {path}"
             raise UsageError(f"{message} — choose a path outside it")
-    if options.speech_model is not None:
-        _ = find_detector(str(options.speech_model)).signature  # the file must exist
+    if options.detector is not None:
+        _ = find_detector(str(options.detector)).signature  # the file must exist
 
 
 def _refuse_unwritable(output: Path) -> None:
@@ -133,7 +133,7 @@ def refuse_recordings(output: Path, recordings: Sequence[Recording], options: Sk
 
 def refuse_recording(output: Path, recording: Recording, options: SkimOptions) -> None:
     """Refuse a recording that is too short or cannot be written, and wrong times of picks."""
-    ending = output.suffix if is_file(output) else options.ending
+    ending = output.suffix if is_file(output) else f".{options.to}"
     encode(np.zeros((1, recording.channels), np.float32), recording.rate, ending, options.bits)
     if not block_places(recording, options.plan.block):
         longest = max(stretch.seconds for stretch in recording.stretches)
@@ -157,8 +157,6 @@ def skim(
     output: Path | str,
     options: SkimOptions | None = None,
     *,
-    z: float | Sequence[float] = 0.5,
-    method: str | Sequence[str] = (),
     on_error: OnRecordingError = "fail",
     jobs: Jobs = 1,
     progress: Progress = no_progress,
@@ -173,24 +171,16 @@ def skim(
     output
         File of the skim, or a folder for several skims.
     options
-        All settings, instead of the following arguments.
-    z
-        One or more values of z, from 0 (follow the course of the day) to 1 (cover all kinds of
-        sound).
-    method
-        One or more methods that pick blocks. By default pareto.
+        All settings, instead of ``**settings``.
     on_error
-        Recordings and files that cannot be used: ``fail``, or ``skip`` them and list them in the
-        result.
+        Recordings and files that cannot be used: ``fail``, or ``skip`` and list them.
     jobs
         Number of worker processes that read long recordings, or a function that distributes work
         as ``map`` does.
     progress
         Callback for progress reports.
     **settings
-        Other settings: ``picks`` or ``length``, ``block``, ``overlap``, ``period``, ``embedder``,
-        ``start``, ``zone``, ``hour_gap``, ``by_day``, ``speech``, ``seed`` and so on; see
-        ``SkimOptions``.
+        Settings (see ``SkimOptions``), such as ``z``, ``methods``, ``picks`` or ``zone``.
 
     Returns
     -------
@@ -208,11 +198,7 @@ def skim(
     """
     if on_error not in get_args(OnRecordingError):
         raise UsageError(f"on_error must be fail or skip, got {on_error!r}")
-    options = options or SkimOptions.of(
-        methods=(method,) if isinstance(method, str) else tuple(method),
-        zs=(z,) if isinstance(z, int | float) else tuple(z),
-        **settings,
-    )
+    options = options or SkimOptions(**settings)
     place, paths = Path(output), list_paths(recordings)
     embedder, cache = find_embedder(options.embedder), find_cache(options.cache)
     run = _Run(place, options, embedder, cache, skips=on_error == "skip")
@@ -351,7 +337,7 @@ class _Run:
         spoken = None
         if listens:
             speech_progress = part(heard, READING_SHARE)
-            spoken = find_speech(real, blocks, self.cache, options.speech_model, speech_progress)
+            spoken = find_speech(real, blocks, self.cache, options.detector, speech_progress)
         maker = SkimMaker(real, blocks, options, sound, spoken, self.cache)
         results = tuple(maker.make_skim(method, z) for method, z in options.method_and_z_pairs)
         self.skims += results
@@ -393,7 +379,7 @@ class _Run:
     def _write(self, result: SkimResult, plane: Plane) -> None:
         path, alone = self.output, is_file(self.output)
         if not alone:
-            path = path / f"{result.recording.name}_{result.system}{self.options.ending}"
+            path = path / f"{result.recording.name}_{result.system}.{self.options.to}"
         if not self.options.again and is_made(path, result, self.options):
             self.kept.append(str(path))
             return

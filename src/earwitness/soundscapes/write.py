@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -157,7 +157,7 @@ def soundscape(
     seed: int | None = None,
     hours: int = 24,
     rate: int = 32_000,
-    clips: StrPath | None = None,
+    clips: Annotated[StrPath | None, "FOLDER"] = None,
     hour_gap: float = 0.0,
     progress: Progress = no_progress,
 ) -> Scene:
@@ -170,15 +170,15 @@ def soundscape(
     output
         Audio file to write, with labels and truth next to it. By default nothing is written.
     seed
-        Random seed; by default that of the timetable.
+        Random seed. By default that of the timetable.
     hours
-        Number of hours; the day starts at midnight.
+        Length in hours, from midnight.
     rate
         Sample rate in Hz.
     clips
-        Folder with your own clips, one subfolder per source.
+        Folder with your own sounds, one subfolder per source.
     hour_gap
-        Seconds of silence between hours in the audio file.
+        Length of the silences that separate hours, in seconds (0: none).
     progress
         Callback for progress reports.
 

@@ -320,7 +320,7 @@ class Silero:
 
     @property
     def name(self) -> str:
-        """Name, as in the option --speech-model."""
+        """Name, as in the option --detector."""
         return str(self.path)
 
     @cached_property

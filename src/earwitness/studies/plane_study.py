@@ -127,7 +127,7 @@ def study_plane(
     recordings: StrPath | Sequence[StrPath],
     folder: StrPath,
     *,
-    method: Annotated[Sequence[str], PLANE_CHOICES] = PLANE_METHODS,
+    methods: Annotated[Sequence[str], PLANE_CHOICES] = PLANE_METHODS,
     z: Sequence[float] = PLANE_ZS,
     practice: StrPath | bool = True,
     skims: StrPath | None = None,
@@ -153,7 +153,7 @@ def study_plane(
         silences of at least 30 s separate them; or folders that ``earwitness skim`` has written.
     folder
         Folder of the study.
-    method
+    methods
         Method that picks blocks.
     z
         Values of z, from 0 (follow the course of the day) to 1 (cover all kinds of sound).
@@ -226,8 +226,8 @@ def study_plane(
         for name in ("start", "zone", "shown", "hour_gap")
         if settings.get(name)
     } | ({} if speech == "keep" else {"speech": speech})
-    settings |= {"methods": tuple(method), "zs": tuple(z), "seed": seed}
-    is_default = settings["methods"] == PLANE_METHODS and settings["zs"] == PLANE_ZS
+    settings |= {"methods": tuple(methods), "z": tuple(z), "seed": seed}
+    is_default = settings["methods"] == PLANE_METHODS and settings["z"] == PLANE_ZS
     if is_import and not (is_default and settings.get("length") is None):
         notes.append(IMPORT_NOTE)
     settings["speech"] = SPEECH_OF_SKIMS[speech]
@@ -492,12 +492,12 @@ def _add_practice(
 def _spread_z(count: int, methods: Sequence[str]) -> dict[str, Any]:
     """Return methods and evenly spaced values of z for at least so many skims.
 
-    >>> _spread_z(5, ["pareto", "random"])["zs"]
+    >>> _spread_z(5, ["pareto", "random"])["z"]
     (0.0, 0.25, 0.5, 0.75, 1.0)
     """
     usable = tuple(name for name in methods if name in METHODS_WITH_Z) or PLANE_METHODS
     zs = np.linspace(0, 1, ceil(count / len(usable))).round(3).tolist()
-    return {"methods": usable, "zs": tuple(zs)}
+    return {"methods": usable, "z": tuple(zs)}
 
 
 def _vary_picks(picks: tuple[Pick, ...], number: int) -> tuple[Pick, ...]:
@@ -541,7 +541,7 @@ def _make_skims(
 
 
 def _skim_options(settings: Mapping[str, Any]) -> SkimOptions:
-    return SkimOptions.of(ending=".wav", without=EXTRAS, **settings)
+    return SkimOptions(to="wav", without=EXTRAS, **settings)
 
 
 def _import_folders(

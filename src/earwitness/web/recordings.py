@@ -36,7 +36,7 @@ def open_recordings(site: Site) -> StudyRecordings:
             overlay._replace(name=site.words.web["recording_overlay"])
             for overlay in read_labels(one, recording, site.folder)
         ]
-        index = open_index(recording, settings=IndexSettings(one.speech))
+        index = open_index(recording, settings=IndexSettings(speech=one.speech))
         views[one.item] = RecordingView(index, overlays, display, is_blind=True)
     return views
 

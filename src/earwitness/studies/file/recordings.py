@@ -82,8 +82,7 @@ def read_labels(
 ) -> tuple[Overlay, ...]:
     """Read the labels of a long recording, and its picks of skims, which are JSON files."""
     paths = [folder / name for name in long_recording.labels]
-    picks = [path for path in paths if path.suffix == ".json"]
-    return read_overlays(recording, [path for path in paths if path not in picks], picks)
+    return read_overlays(recording, paths)
 
 
 def check_recordings(
