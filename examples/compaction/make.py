@@ -33,7 +33,7 @@ def _recognize(record: dict[str, Any], folder: Path) -> dict[str, Any]:
     audio = folder / f"{record['item']}.wav"
     text = " ".join(record["words"])
     subprocess.run(["flite", "-voice", VOICE, "-t", text, "-o", str(audio)], check=True)
-    found = transcribe(audio, vad=False, cache=folder / "cache")
+    found = transcribe(audio, detector="none", cache=folder / "cache")
     words = [
         [word.word, round(word.start, 2), round(word.end, 2), round(word.confidence or 0.0, 4)]
         for segment in found.transcript.segments

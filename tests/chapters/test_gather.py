@@ -140,16 +140,16 @@ def test_what_was_said_is_added_to_both_sides(folder: Path) -> None:
     (folder / "said").mkdir()
     (folder / "said" / "a.srt").write_text(TALK)
     (folder / "said" / "rest.ctm").write_text("b 1 0.5 0.2 Hello.\nb 1 60 1 Rain! 0.8\n")
-    outputs = gather(folder / "careful", spoken=folder / "said")
+    outputs = gather(folder / "careful", transcripts=folder / "said")
     assert outputs[0]["output"]["subtitles"] == TALK
     words = [["Hello.", 0.5, 0.7], ["Rain!", 60, 61, 0.8]]
     assert outputs[1]["output"]["words"] == words
     seconds = folder / "durations.csv"
-    references = gather(folder / "anna", durations=seconds, spoken=[folder / "said"])
+    references = gather(folder / "anna", durations=seconds, transcripts=[folder / "said"])
     assert (references[0]["subtitles"], references[1]["words"]) == (TALK, words)
     scores = score(outputs, references, metrics="sentences", of="output")
     assert (scores.systems["careful"]["sentence_precision"].n, scores.skipped) == (2, ())
-    wanted = ["--durations", str(folder / "durations.csv"), "--spoken", str(folder / "said")]
+    wanted = ["--durations", str(folder / "durations.csv"), "--transcript", str(folder / "said")]
     made = CliRunner().invoke(group, ["gather", str(folder / "anna"), *wanted])
     assert [json.loads(line) for line in made.stdout.splitlines()] == references
 
@@ -159,18 +159,18 @@ def test_what_is_wrong_with_what_was_said_is_told(folder: Path) -> None:
     (folder / "said" / "a.srt").write_text(TALK.replace("01:05", "00:05"))
     (folder / "said" / "one.ctm").write_text("a 1 0.5 0.2 x\nc 1 0.5\n")
     with pytest.raises(InputError) as error:
-        gather(folder / "careful", spoken=[folder / "said", folder / "eager" / "notes.txt"])
+        gather(folder / "careful", transcripts=[folder / "said", folder / "eager" / "notes.txt"])
     told = str(error.value).replace(f"{folder}/", "")
     for part in (
         "said/a.srt: line 6: ends before it begins",
         "said/one.ctm:2: has 3 fields, not 5 or 6",
         'said/one.ctm: another file also has the speech of "a" — keep one',
-        'spoken: no spoken file for "b" — known: a',
+        'transcripts: no transcript for "b" — known: a',
         "eager/notes.txt: unknown transcript format — known: .srt, .vtt, .ctm, .json",
     ):
         assert part in told
-    with pytest.raises(UsageError, match="spoken files can be added to chapters"):
-        gather(folder / "said" / "one.ctm", spoken=folder / "said")
+    with pytest.raises(UsageError, match="transcripts can be added to chapters"):
+        gather(folder / "said" / "one.ctm", transcripts=folder / "said")
 
 
 WHISPER_WORDS = [
@@ -236,20 +236,19 @@ def test_words_of_all_recognizers_are_added_to_chapters(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     for item in "abcdefgh":
         (tmp_path / "mine" / f"{item}.srt").write_text(SRT)
-    found = {
-        one["item"]: one["output"] for one in gather(tmp_path / "mine", spoken=tmp_path / "said")
-    }
+    gathered = gather(tmp_path / "mine", transcripts=tmp_path / "said")
+    found = {one["item"]: one["output"] for one in gathered}
     assert found["a"]["words"] == found["f"]["words"] == WORD_ROWS
     assert found["c"]["words"] == [["It", 0, 0.4], ["rains.", 0.4, 1]]
     subtitles = "WEBVTT\n\n00:00:00.000 --> 00:00:00.700\nIt rains.\n"
     assert [found[item]["subtitles"] for item in "bdegh"] == [subtitles] * 5
     (tmp_path / "said" / "segments").unlink()
     with pytest.raises(InputError, match='"e-1" has no times — put the file segments next to it'):
-        gather(tmp_path / "mine", spoken=tmp_path / "said")
+        gather(tmp_path / "mine", transcripts=tmp_path / "said")
     (tmp_path / "said" / "text").unlink()
     (tmp_path / "said" / "nemo.jsonl").write_text('{"audio_filepath": "d.wav", "text": "It"}\n')
     with pytest.raises(InputError, match=r'jsonl: "d" has no times — add durations to all lines'):
-        gather(tmp_path / "mine", spoken=tmp_path / "said")
+        gather(tmp_path / "mine", transcripts=tmp_path / "said")
 
 
 def test_a_tier_of_a_textgrid_with_words_can_be_chapters(tmp_path: Path) -> None:

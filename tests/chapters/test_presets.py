@@ -353,13 +353,13 @@ def test_an_unknown_aligner_is_refused_with_the_known_names() -> None:
     ("options", "signature"),
     [
         (ChapterOptions("markdown_ts"), "|preset=markdown_ts"),
-        (ChapterOptions("cstart"), "|preset=cstart|aligner=pocketsphinx|language=eng"),
+        (ChapterOptions("cstart"), "|preset=cstart|aligner=pocketsphinx|language=en"),
         (
             ChapterOptions("cstart_ts", force_alignment=True),
-            "|preset=cstart_ts|aligner=pocketsphinx|language=eng|force_alignment=yes",
+            "|preset=cstart_ts|aligner=pocketsphinx|language=en|force_alignment=yes",
         ),
         (ChapterOptions(language="deu"), "|aligner=mms_fa|language=deu"),  # by language
-        (ChapterOptions(aligner="mms_fa"), "|aligner=mms_fa|language=eng"),
+        (ChapterOptions(aligner="mms_fa"), "|aligner=mms_fa|language=en"),
     ],
 )
 def test_the_aligner_is_in_the_signature_if_it_matters(

@@ -60,7 +60,7 @@ def deviation(*sides: Any, **options: Any) -> float:
         ("cstart", CSTART, {}),
         ("newline", "one two three.\n\nfour five.\n\nsix", {}),
         ("markdown", "# A\none two three.\n# B\nfour five.\n## C\nsix", {}),
-        ("custom", "one two three. == four five. == six", {"pattern": "=="}),
+        ("custom", "one two three. == four five. == six", {"custom_pattern": "=="}),
     ],
 )
 def test_chapters_without_times_start_with_their_first_words(
@@ -69,7 +69,7 @@ def test_chapters_without_times_start_with_their_first_words(
     sides = files(talk, {"transcript": text})
     assert deviation(*sides, preset=preset, **options) == 0
     (call,) = aligner.calls
-    assert call == (talk, ("one", "two", "three.", "four", "five.", "six"), "eng")
+    assert call == (talk, ("one", "two", "three.", "four", "five.", "six"), "en")
 
 
 def test_titles_have_the_times_of_their_chapters_and_the_first_one_0(talk: Path) -> None:
@@ -94,7 +94,7 @@ def test_damaged_audio_is_a_note_of_the_result(
     output = {"transcript": CSTART, "preset": "cstart"}
     scores = score(*files(talk, output))
     assert scores.notes[:2] == (
-        "1 transcript was aligned with audio by pocketsphinx (eng)",
+        "1 transcript was aligned with audio by pocketsphinx (en)",
         "talk.wav: at 00:00:01.000: cannot be read",
     )
 
@@ -120,8 +120,8 @@ def test_samples_of_chunkseg_are_aligned_with_the_audio_next_to_their_file(talk:
     scores = score(path, preset="cstart", metrics="deviation")
     assert scores.systems["samples"]["deviation_of_output"].value == 0
     signature = json.loads(render(scores, "json"))["signature"]
-    assert "|preset=cstart|aligner=pocketsphinx|language=eng" in signature
-    assert "1 transcript was aligned with audio by pocketsphinx (eng)" in render(scores, "text")
+    assert "|preset=cstart|aligner=pocketsphinx|language=en" in signature
+    assert "1 transcript was aligned with audio by pocketsphinx (en)" in render(scores, "text")
 
 
 def test_aligner_and_language_can_be_chosen(

@@ -98,7 +98,7 @@ def test_bad_input_ends_with_2_and_a_message_without_traceback(samples: Path) ->
             "chunk_size must be a finite number of at least 0.001",
         ),
         (["score", "-", "--preset", "srtt"], "'srtt' is not one of"),
-        (["score", "-", "--pattern", "("], "pattern is not a regular expression"),
+        (["score", "-", "--custom-pattern", "("], "pattern is not a regular expression"),
         (
             ["score", "-", "--metric", "title_bertscore", "--layer", "9"],
             "layer must be from 1 to 6",

@@ -131,7 +131,7 @@ def test_recordings_become_skims_a_practice_and_sittings(tmp_path: Path) -> None
     }
     place = tmp_path / "study"
     notes = study_plane(
-        days, place, z=(0, 0.5, 1), method=("pareto",), practice=tmp_path / "X",
+        days, place, z=(0, 0.5, 1), methods=("pareto",), practice=tmp_path / "X",
         speech="reverse", language="fr", **settings,
     )  # fmt: skip
     assert REASONS_NOTE in notes
@@ -165,7 +165,7 @@ def test_imported_skims_are_practised_with_skims_of_the_practice_day(
         "length": 18.0,
     }
     notes = study_plane(
-        folders, tmp_path / "study", practice=tmp_path / "X", method=("pareto",), **settings
+        folders, tmp_path / "study", practice=tmp_path / "X", methods=("pareto",), **settings
     )
     assert any("--method, --z and --length apply only to skims made for" in note for note in notes)
     study = read_study(tmp_path / "study" / "study.yaml")
@@ -460,7 +460,7 @@ def test_an_interrupted_command_leaves_only_what_existed_before(
     settings: dict[str, Any] = {"cache": tmp_path / "cache", "period": 20.0, "length": 18.0}
     day = write(tmp_path / "one.wav", noise(80))
     with pytest.raises(KeyboardInterrupt):
-        study_plane(day, place, z=(0, 1), method=("pareto",), embedder="log-mel", **settings)
+        study_plane(day, place, z=(0, 1), methods=("pareto",), embedder="log-mel", **settings)
     left = [path.name for path in (tmp_path / "new").rglob("*")]
     assert left == (["study", "skims", "mine.txt"] if is_made_before else [])
     assert (tmp_path / "new").exists() == is_made_before

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite, isnan
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from msgspec import UNSET
 
@@ -220,12 +220,12 @@ def gather(
     *,
     durations: StrPath | Mapping[str, float] | None = None,
     references: bool = False,
-    system: str | None = None,
-    preset: str = "",
-    pattern: str = "",
-    timestamp_format: str = "",
-    tier: str = "",
-    spoken: Paths | None = None,
+    system: Annotated[str | None, "NAME"] = None,
+    preset: Annotated[str, "NAME"] = "",
+    custom_pattern: Annotated[str, "REGEX"] = "",
+    timestamp_format: Annotated[str, "FORMAT"] = "",
+    tier: Annotated[str, "NAME"] = "",
+    transcripts: Paths | None = None,
 ) -> list[dict[str, Any]]:
     """Convert subtitles, chapter files and transcripts to records of outputs or references.
 
@@ -247,19 +247,19 @@ def gather(
         Whether the files are references, without ``durations``: each file must contain the
         duration, as those of yt-dlp, Praat and JAMS do.
     system
-        Name of the system. By default the name of the folder of a file.
+        System name. By default the folder of each file.
     preset
         Chapter format of files that are listed individually or have an unknown extension. Other
         formats follow from the extension (.srt, .vtt, .json, .ffmeta, .rttm, .TextGrid, .jams,
         .lab, .csv; .txt for labels of Audacity).
-    pattern
-        Regular expression for the presets ``"custom"`` and ``"custom_ts"``.
+    custom_pattern
+        Regular expression for the presets custom and custom_ts.
     timestamp_format
-        Time format for the preset ``"custom_ts"``.
+        Time format for the preset custom_ts.
     tier
         Tier of a TextGrid, or annotation of a JAMS file, by name or number. By default the only
         one; in a TextGrid, else the one named chapters.
-    spoken
+    transcripts
         Subtitles (.srt, .vtt) or files of recognizers, with the spoken words of items (references)
         or the words recognized by a system (outputs); used to score sentences. Files that do not
         contain the name of a recording must have the name of the item.
@@ -296,9 +296,9 @@ def gather(
     paths = _found_files(files, preset, durations)
     recognised = [path for path in paths if not preset and not tier and _has_transcript(path)]
     paths = [path for path in paths if path not in recognised]
-    _check_words_use(recognised, paths, spoken, references=references)
+    _check_words_use(recognised, paths, transcripts, references=references)
     problems: list[Problem] = []
-    options = PresetOptions(pattern, timestamp_format, tier)
+    options = PresetOptions(custom_pattern, timestamp_format, tier)
     options.check()
     named = {Path(one) for one in _listed(files)}
     marks = Counter[str]()
@@ -313,8 +313,8 @@ def gather(
         _refuse_reference_folders(gathered, system)
         records = _outputs(gathered, system, problems)
     records += [one for path in recognised for one in _words(path, system, problems)]
-    if spoken is not None:
-        _add_said(records, said_in(_listed(spoken), problems), problems)
+    if transcripts is not None:
+        _add_said(records, said_in(_listed(transcripts), problems), problems)
     _check_words(records if recognised else [], problems)
     refuse_problems(problems, "gathered")
     if +marks:
@@ -356,7 +356,7 @@ def _is_known(path: Path) -> bool:
 
 
 def _check_words_use(
-    recognised: list[Path], paths: list[Path], spoken: Paths | None, *, references: bool
+    recognised: list[Path], paths: list[Path], transcripts: Paths | None, *, references: bool
 ) -> None:
     """Raise UsageError if recognized words are mixed with chapters, or are references."""
     if not recognised:
@@ -365,10 +365,8 @@ def _check_words_use(
         raise UsageError(
             f"{recognised[0]}: summaries and chapters are scored separately — gather one kind"
         )
-    if spoken is not None:
-        raise UsageError(
-            f"{recognised[0]}: spoken files can be added to chapters, not to summaries"
-        )
+    if transcripts is not None:
+        raise UsageError(f"{recognised[0]}: transcripts can be added to chapters, not to summaries")
     if references:
         raise UsageError(f"{recognised[0]}: recognized words are outputs, not references")
 
@@ -404,7 +402,7 @@ def _add_said(records: list[dict[str, Any]], said: SpeechByItem, problems: list[
         item = record["item"]
         if item not in said:
             remedy = nearest(item, said) if len(said) < MAX_NAMES_SEARCHED else ""
-            problems.append(file_problem("spoken", f'no spoken file for "{item}"', remedy))
+            problems.append(file_problem("transcripts", f'no transcript for "{item}"', remedy))
         elif record.get("output", record) is not None:
             record.get("output", record).update(said[item])
 

@@ -53,7 +53,7 @@ TIME_FIRST_PATTERN = re.compile(rf"({TIME_PATTERN})(?:\s*[-–—:|.,;→]+\s*|\
 TIME_LAST_PATTERN = re.compile(rf"(.*?)\s*@\s*({TIME_PATTERN})", re.DOTALL)
 
 EACH_LEVEL = "each"
-DEFAULT_LANGUAGE = "eng"
+DEFAULT_LANGUAGE = "en"
 
 # start and end of a heading, its title and time
 ChapterMark = tuple[int, int, str | None, float | None]
@@ -85,7 +85,7 @@ class PresetOptions:
 class ChapterOptions:
     """Default preset of transcripts with its options, and how texts are aligned with audio.
 
-    ``language`` is an ISO 639-3 code; it selects the aligner if none is named. With
+    ``language`` is a code such as ``en`` or ``eng``; it selects the aligner if none is named. With
     ``force_alignment``, outputs are aligned even if their transcripts have times. ``unit`` is that
     of boundaries, titles and durations, or units by side; see ``parse_units``.
     """
@@ -344,7 +344,7 @@ class ChapterFormat(NamedTuple):
 YTDLP_ENDING = ".info.json"  # files whose items are named without it
 ALIGNED = "aligned with the audio"
 TIMED_GROUPS = (
-    "`--pattern` with the groups `timestamp` and `title`; `--timestamp-format` `HH:MM:SS`, "
+    "`--custom-pattern` with the groups `timestamp` and `title`; `--timestamp-format` `HH:MM:SS`, "
     "`H:MM:SS` (default), `MM:SS`, `M:SS`, `HHMMSS`, `MMSS`, or a regular expression with the "
     "groups `h`, `m`, `s`"
 )
@@ -359,7 +359,10 @@ PRESETS: dict[str, ChapterFormat] = {
         "`# 0:15:30 - Title` or `# Title @ 15:30`, text below", "timed text", _markdown_ts
     ),
     "custom": ChapterFormat(
-        f"sections separated by `--pattern`; {ALIGNED}", "text", _custom, options=("pattern",)
+        f"sections separated by `--custom-pattern`; {ALIGNED}",
+        "text",
+        _custom,
+        options=("pattern",),
     ),
     "custom_ts": ChapterFormat(
         TIMED_GROUPS, "timed text", _custom_ts, options=("pattern", "timestamp_format")

@@ -36,7 +36,7 @@ def chapter_reader(metrics: MetricSet, options: dict[str, str], folders: Folders
 
     del metrics
     marks = PresetOptions(
-        options.pop("pattern", ""),
+        options.pop("custom_pattern", ""),
         options.pop("timestamp_format", ""),
         options.pop("tier", ""),
         str(options.pop("heading_level", "")),
@@ -156,7 +156,7 @@ CHAPTERS = Task(
             "Chapter format of transcripts, unless a line sets its own.",
             tuple(PRESETS),
         ),
-        TaskOption("pattern", "Regular expression for the presets custom and custom_ts."),
+        TaskOption("custom_pattern", "Regular expression for the presets custom and custom_ts."),
         TaskOption(
             "timestamp_format",
             f"Time format for custom_ts: {', '.join(TIMESTAMP_FORMATS)}, or a regular expression"
@@ -177,7 +177,7 @@ CHAPTERS = Task(
         ),
         TaskOption(
             "language",
-            "Language of the audio (ISO 639-3), for transcripts without times.",
+            "Language of the audio, such as en or eng, for transcripts without times.",
             default=DEFAULT_LANGUAGE,
         ),
         TaskOption(

@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from earwitness.chapters.presets import DEFAULT_LANGUAGE, open_aligner
+from earwitness.chapters.presets import open_aligner
 from earwitness.errors import EarwitnessWarning, MissingExtra, UsageError, nearest
-from earwitness.speech import ALIGNERS
+from earwitness.speech import ALIGNERS, ENGLISH_CODES
 
 if TYPE_CHECKING:
     from earwitness.speech.align import Aligner
@@ -28,7 +28,7 @@ def open_backend(backend: str, language: str) -> Aligner:
         raise UsageError(f"alqalign is not supported — use {' or '.join(reversed(ALIGNERS))}")
     if backend not in ALIGNERS:
         raise UsageError(f'unknown fa_backend "{backend}" — {nearest(backend, ALIGNERS)}')
-    if backend != DEFAULT_BACKEND or language != DEFAULT_LANGUAGE:
+    if backend != DEFAULT_BACKEND or language not in ENGLISH_CODES:
         return open_aligner(backend)
     try:
         return _open_loaded_mms()

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 import earwitness
+from earwitness.chapters.gather import gather
 from earwitness.cli.options import (
     MetricCommand,
     choose_metric_jobs,
@@ -22,9 +23,7 @@ from earwitness.cli.output import (
     QUIET_OPTION,
     OutputTarget,
     TextTarget,
-    flag_option,
     format_option,
-    list_option,
     option,
     output_format,
     output_option,
@@ -165,21 +164,11 @@ SHOWN_SYSTEMS = 5  # in the note about gathered outputs
     metavar="FILE",
     help="CSV file with columns item and duration (in seconds); FILES are then references.",
 )
-@flag_option(
-    "--references",
-    help="FILES are references that contain their durations (yt-dlp, TextGrid, JAMS).",
+@signature_options(
+    gather,
+    "durations",
+    references="FILES are references that contain their durations (yt-dlp, TextGrid, JAMS).",
 )
-@option("--system", metavar="NAME", help="System name.  [default: folder of each file]")
-@list_option(
-    "--spoken",
-    type=EXISTING_PATH,
-    help="Transcript for --metric sentences: subtitles, file of a recognizer, or folder "
-    "(repeatable).",
-)
-@option("--preset", metavar="NAME", help="Format of the files; see earwitness metrics chapters.")
-@option("--pattern", metavar="REGEX", help="Regular expression for custom and custom_ts.")
-@option("--timestamp-format", metavar="FORMAT", help="Time format for custom_ts.")
-@option("--tier", metavar="NAME", help="Tier of TextGrid or JAMS: name or number.")
 @output_option("Output file (JSON Lines).  [default: standard output]")
 def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any) -> None:
     """Convert subtitles and chapter files to JSON Lines, one item per file.
@@ -195,16 +184,15 @@ def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any)
     \b
     earwitness gather careful/ eager/ > outputs.jsonl
     earwitness gather --durations durations.csv anna/ bert/ > references.jsonl
-    earwitness gather --durations durations.csv anna/ --spoken subtitles/ > references.jsonl
+    earwitness gather --durations durations.csv anna/ --transcript subtitles/ > references.jsonl
     """
     import msgspec
 
-    target = TextTarget(output, [*files, *options["spoken"], options["durations"]])
-    set_options = {name: value for name, value in options.items() if value not in (None, (), False)}
+    target = TextTarget(output, [*files, *options["transcripts"], options["durations"]])
     with warnings_as_notes():
-        records = earwitness.gather(files, **set_options)
+        records = gather(files, **drop_unset(options))
     chapters = [one for one in records if {"boundaries", "transcript"} & {*one.get("output", ())}]
-    if chapters and "system" not in set_options:
+    if chapters and options["system"] is None:
         names = [*dict.fromkeys(str(one["system"]) for one in chapters)]
         listed = ", ".join(names[:SHOWN_SYSTEMS]) + ", …" * (len(names) > SHOWN_SYSTEMS)
         message = f"gathered as outputs of {listed}; for references, add --durations FILE"

@@ -17,6 +17,7 @@ from earwitness.chapters.gather import (
     transcripts_in,
 )
 from earwitness.chapters.presets import PRESETS, PresetOptions, read
+from earwitness.cli.options import drop_unset
 from earwitness.cli.output import (
     EXISTING_PATH,
     FILE_PATH,
@@ -25,7 +26,6 @@ from earwitness.cli.output import (
     SOUND_UNIT,
     TextTarget,
     add_options,
-    cache_option,
     check_results,
     note_on_interruption,
     option,
@@ -34,9 +34,9 @@ from earwitness.cli.output import (
     print_notes,
     progress_bar,
     skip_option,
-    text_option,
     warnings_as_notes,
 )
+from earwitness.cli.signatures import signature_options
 from earwitness.core import Progress
 from earwitness.engines.local import choose_jobs, choose_map
 from earwitness.errors import (
@@ -48,7 +48,8 @@ from earwitness.errors import (
     nearest,
     refuse_problems,
 )
-from earwitness.speech import ALIGNERS
+from earwitness.speech.align import align, find_aligner
+from earwitness.speech.recognize import find_recognizer, transcribe
 from earwitness.text.timed_transcripts import (
     TRANSCRIPT_FORMATS,
     TimedTranscript,
@@ -80,7 +81,6 @@ speech_options = add_options(
         choices=FORMATS,
         help="Output format.  [default: by the ending of the output file, else json]",
     ),
-    cache_option("finished parts"),
     skip_option("Files"),
     JOBS_OPTION,
     QUIET_OPTION,
@@ -197,13 +197,7 @@ def list_audio(paths: Sequence[Path]) -> list[Path]:
 @click.command("align")
 @click.argument("audio", type=EXISTING_PATH)
 @click.argument("text", type=EXISTING_PATH)
-@option(
-    "--aligner",
-    choices=ALIGNERS,
-    help="Aligner: pocketsphinx (English, offline), or mms_fa (with its weights on disk).  "
-    "[default: by language]",
-)
-@option("--language", default="eng", metavar="CODE", help="Language of the text (ISO 639-3).")
+@signature_options(align)
 @option(
     "--preset",
     metavar="NAME",
@@ -214,7 +208,7 @@ def align_command(
     audio: Path,
     text: Path,
     aligner: str | None,
-    language: str,
+    language: str | None,
     preset: str | None,
     cache: Path | None,
     jobs: int | None,
@@ -231,16 +225,13 @@ def align_command(
     earwitness align talk.mp3 youtube.vtt -o talk.vtt
     earwitness align talks/ texts/ -o aligned/ --to ctm --on-error skip
     """
-    from earwitness.speech.align import align, find_aligner
-
-    chosen = find_aligner(
-        aligner or "", language, cache=cache, map_=choose_map(choose_jobs(jobs, audio))
-    )
+    settings, map_ = drop_unset({"language": language}), choose_map(choose_jobs(jobs, audio))
+    chosen = find_aligner(aligner or "", **settings, cache=cache, map_=map_)
     pairs = dict(pair_files(audio, text, skips=how["on_error"] == "skip"))
 
     def work(path: Path, progress: Progress) -> SpeechResult:
         spoken = read_text(pairs[path], preset, path.stem)
-        transcript = align(path, spoken, aligner=chosen, language=language, progress=progress)
+        transcript = align(path, spoken, aligner=chosen, **settings, progress=progress)
         unsure = sum(not word.confidence for word in transcript.words)
         total = len(transcript.words)
         note = f"{path}: {total - unsure:,} of {total:,} words were recognized at their place"
@@ -309,32 +300,14 @@ def _is_transcript(path: Path, text: str) -> bool:
 
 @click.command("transcribe")
 @click.argument("audio", nargs=-1, required=True, type=EXISTING_PATH, metavar="AUDIO…")
-@option(
-    "--recognizer",
-    default="pocketsphinx",
-    metavar="NAME|FOLDER",
-    help="Recognizer: pocketsphinx (English, offline), or the folder of a faster-whisper or "
-    "Hugging Face model.",
-)
-@text_option("--language", metavar="CODE", help="Language, for models of several languages.")
-@option(
-    "--n-best",
-    type=click.IntRange(0),
-    default=0,
-    help="Number of hypotheses per window in JSON output (pocketsphinx).",
-)
-@option(
-    "--vad/--no-vad",
-    default=None,
-    help="Recognize only what voice activity detection finds.  [default: if Silero is installed]",
-)
+@signature_options(transcribe)
 @speech_options
 def transcribe_command(
     audio: tuple[Path, ...],
-    recognizer: str,
-    language: str,
-    n_best: int,
-    vad: bool | None,
+    recognizer: str | None,
+    language: str | None,
+    n_best: int | None,
+    detector: str | None,
     cache: Path | None,
     jobs: int | None,
     **how: Any,
@@ -347,9 +320,8 @@ def transcribe_command(
     earwitness transcribe talk.mp3 -o talk.ctm
     earwitness transcribe talks/ -o transcripts/ --to json --n-best 10
     """
-    from earwitness.speech.recognize import find_recognizer, transcribe
-
-    chosen = find_recognizer(recognizer, language=language, n_best=n_best)
+    settings = drop_unset({"language": language, "n_best": n_best})
+    chosen = find_recognizer(*filter(None, [recognizer]), **settings)
     paths = list_audio(audio)
     several = len(audio) > 1 or audio[0].is_dir()
 
@@ -357,10 +329,10 @@ def transcribe_command(
         found = transcribe(
             path,
             recognizer=chosen,
-            language=language,
-            vad=vad,
+            **settings,
+            detector=detector,
             cache=cache,
-            jobs=choose_jobs(jobs, *audio) if recognizer == "pocketsphinx" else jobs or 1,
+            jobs=choose_jobs(jobs, *audio) if recognizer in (None, "pocketsphinx") else jobs or 1,
             progress=progress,
         )
         windows = [

@@ -26,6 +26,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.core import StrPath
 from earwitness.errors import UsageError
 
 try:
@@ -70,7 +71,7 @@ class Cache:
         return digest
 
 
-def find_cache(folder: Path | str | None = None) -> Cache:
+def find_cache(folder: StrPath | None = None) -> Cache:
     """Return the given folder, that of the environment variable, or the user's cache folder."""
     if folder is None:
         folder = os.environ.get(CACHE_FOLDER_VARIABLE) or None

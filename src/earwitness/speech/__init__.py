@@ -5,9 +5,9 @@ ENGLISH_CODES = ("", "en", "eng", "en-us", "en-gb")
 
 
 def choose_aligner(language: str) -> str:
-    """Return the name of the default aligner of a language, an ISO 639-3 code.
+    """Return the name of the default aligner of a language.
 
-    >>> choose_aligner("eng"), choose_aligner("fra")
+    >>> choose_aligner("en"), choose_aligner("fra")
     ('pocketsphinx', 'mms_fa')
     """
     return "pocketsphinx" if language.lower() in ENGLISH_CODES else "mms_fa"

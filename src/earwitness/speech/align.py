@@ -19,13 +19,13 @@ from functools import cached_property
 from itertools import groupby, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from earwitness.audio.decode import facts_of
 from earwitness.audio.read import Break, stream_mono
-from earwitness.core import Jobs, Map, Progress, no_progress
+from earwitness.core import Jobs, Map, Progress, StrPath, no_progress
 from earwitness.engines.local import choose_map, in_process
 from earwitness.errors import UsageError, nearest
 from earwitness.models.cache import Cache, find_cache
@@ -61,7 +61,7 @@ from earwitness.text.transcripts import TimedWord
 
 
 class Aligner(Protocol):
-    """Finds the times of words in an audio file; ``language`` is an ISO 639-3 code."""
+    """Finds the times of words in an audio file, in a language such as ``en`` or ``eng``."""
 
     def align(
         self, path: Path, words: Sequence[str], language: str, *, progress: Progress = no_progress
@@ -70,9 +70,9 @@ class Aligner(Protocol):
 
 def find_aligner(
     name: str = "",
-    language: str = "eng",
+    language: str = "en",
     *,
-    cache: Path | str | None = None,
+    cache: StrPath | None = None,
     map_: Map = in_process,
 ) -> Aligner:
     """Return an aligner by name; without a name, pocketsphinx for English and mms_fa for others."""
@@ -91,9 +91,9 @@ def align(
     audio: Path | str,
     text: str,
     *,
-    aligner: Aligner | str = "",
-    language: str = "eng",
-    cache: Path | str | None = None,
+    aligner: Annotated[Aligner | str, ALIGNERS] = "",
+    language: Annotated[str, "CODE"] = "en",
+    cache: Annotated[StrPath | None, "FOLDER"] = None,
     jobs: Jobs = 1,
     progress: Progress = no_progress,
 ) -> TimedTranscript:
@@ -104,11 +104,13 @@ def align(
     text
         What is said, without times. Sentences become segments.
     aligner
-        ``pocketsphinx`` (English), ``mms_fa`` (many languages, with weights of the user), or an
-        object with the method ``align``. By default, it depends on the language.
+        ``pocketsphinx`` (English, offline), or ``mms_fa`` (many languages, with its weights on
+        disk). In Python also an object with the method ``align``. By default by ``language``.
     language
-        ISO 639-3 code of the language.
-    audio, cache, jobs, progress
+        Language of the text, such as en or eng.
+    cache
+        Folder for finished parts. By default the cache folder of the user.
+    audio, jobs, progress
         As in ``earwitness.speech.recognize.transcribe``.
 
     Returns
@@ -141,7 +143,7 @@ def align_words(
     path: Path,
     words: Sequence[str],
     aligner: Aligner,
-    language: str = "eng",
+    language: str = "en",
     *,
     progress: Progress = no_progress,
 ) -> list[WordTimes]:

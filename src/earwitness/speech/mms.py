@@ -38,7 +38,7 @@ Romanizer = Callable[[str, str], str]  # text and ISO 639-3 code to Latin letter
 # --- Languages and letters -----------------------------------------------------------------------
 # The languages that the model was trained on are not published as a list. Since it knows only Latin
 # letters, it can be used for any language that uroman romanizes; so every language of ISO 639-3 is
-# accepted, and nothing else.
+# accepted, also by its code of two letters, and nothing else.
 
 
 LETTERS = "-aienoutsrmkldghybpwcvjzf'qx"  # labels of the model; the first one is the blank
@@ -47,17 +47,17 @@ APOSTROPHES = str.maketrans("’‘ʼ`", "''''")
 MAX_SUGGESTED_LANGUAGES = 3
 
 
-def check_language(language: str) -> None:
-    """Raise UsageError, with the nearest codes, unless a language is an ISO 639-3 code.
+def find_language_code(language: str) -> str:
+    """Return the ISO 639-3 code of a language, from this code or that of two letters.
 
-    >>> check_language("eng")
-    >>> check_language("en")
-    Traceback (most recent call last):
-    earwitness.errors.UsageError: "en" is not a language of ISO 639-3 — use "eng"
+    >>> find_language_code("eng"), find_language_code("en")
+    ('eng', 'eng')
     """
     codes, aliases = _read_languages()
     if language in codes:
-        return
+        return language
+    if len(language) == 2 and language in aliases:
+        return aliases[language]
     short = re.split(r"[-_]", language.lower())[0]  # en-US, eng_Latn
     if short in codes or short in aliases:
         remedy = f'use "{aliases.get(short, short)}"'
@@ -66,7 +66,7 @@ def check_language(language: str) -> None:
     ) or get_close_matches(short, sorted(codes), MAX_SUGGESTED_LANGUAGES):
         remedy = f"did you mean {' or '.join(close)}?"
     else:
-        remedy = "use a code of three letters, such as eng, deu or zho"
+        remedy = "use a code such as en, eng, de or deu"
     raise UsageError(f'"{language}" is not a language of ISO 639-3 — {remedy}')
 
 
@@ -230,7 +230,7 @@ class MmsAligner:
             Words of the transcript. Words without letters, such as numbers in digits, get the time
             between their neighbours and a confidence of 0.
         language
-            ISO 639-3 code of the language, which determines how words are romanized.
+            Code of the language, such as ``en`` or ``eng``, by which words are romanized.
         progress
             Receives seconds of audio, and of the whole recording.
 
@@ -241,8 +241,7 @@ class MmsAligner:
         AlignmentFailure
             The recording is unreadable, silent or too short, or does not match the words.
         """
-        check_language(language)
-        spelled = self.spell(words, language)
+        spelled = self.spell(words, find_language_code(language))
         if not any(spelled):
             reason = "no word has letters" if words else "there are no words"
             raise AlignmentFailure(f"the transcript cannot be aligned: {reason}")

@@ -19,7 +19,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from earwitness.audio.decode import facts_of
 from earwitness.audio.read import Break, ignore_break, stream_mono
 from earwitness.audio.signal import to_int16
-from earwitness.core import Jobs, Map, Progress, no_progress
+from earwitness.core import Jobs, Map, Progress, StrPath, no_progress
 from earwitness.engines.local import choose_map, in_process
 from earwitness.errors import EarwitnessWarning, UsageError
 from earwitness.models.cache import Cache, find_cache, hash_file, hash_text
@@ -426,6 +426,7 @@ def open_journal(audio: Path, cache: Cache, signature: str) -> Journal:
 
 MIN_PAUSE_SECONDS = 0.5  # between segments of a transcript
 SPEECH_MARGIN_SECONDS = 0.2  # around segments of speech
+NO_DETECTOR = "none"
 
 
 class WindowResult(NamedTuple):
@@ -448,11 +449,11 @@ class Transcription(NamedTuple):
 def transcribe(
     audio: Path | str,
     *,
-    recognizer: Recognizer | str = "pocketsphinx",
-    language: str = "",
+    recognizer: Annotated[Recognizer | str, "NAME|FOLDER"] = "pocketsphinx",
+    language: Annotated[str, "CODE"] = "",
     n_best: int = 0,
-    vad: bool | None = None,
-    cache: Path | str | None = None,
+    detector: Annotated[str | None, "NAME|FILE"] = None,
+    cache: Annotated[StrPath | None, "FOLDER"] = None,
     jobs: Jobs = 1,
     progress: Progress = no_progress,
 ) -> Transcription:
@@ -463,16 +464,18 @@ def transcribe(
     audio
         Audio file in any format that libsndfile or PyAV reads.
     recognizer
-        ``pocketsphinx``, the folder of a faster-whisper or Hugging Face model, or a recognizer.
+        Recognizer: ``pocketsphinx`` (English, offline), or the folder of a faster-whisper or
+        Hugging Face model. In Python also a ``Recognizer``.
     language
-        Language for models of several languages, such as ``en``; by default they detect it.
+        Language, such as en, for models of several languages. By default detected.
     n_best
-        Number of hypotheses per window (pocketsphinx only).
-    vad
-        Whether to recognize only what a voice activity detector finds, so that music and noise are
-        not taken for words. By default, if Silero is installed; see ``vad.find_speech``.
+        Number of hypotheses per window (pocketsphinx).
+    detector
+        Speech detector, so that music and noise are not taken for words: webrtc, a Silero ONNX
+        file, or none. By default the file of silero-vad if that package and onnxruntime are
+        installed, else none.
     cache
-        Cache folder; by default that of the user.
+        Folder for finished parts. By default the cache folder of the user.
     jobs
         Number of worker processes, or a function that distributes work as ``map`` does.
     progress
@@ -492,9 +495,9 @@ def transcribe(
     if isinstance(recognizer, str):
         recognizer = find_recognizer(recognizer, language=language, n_best=n_best)
     breaks: list[Break] = []
-    if vad is None:
-        vad = find_silero_file() is not None
-    speech = find_speech(path, pad=SPEECH_MARGIN_SECONDS) if vad else None
+    is_used = detector != NO_DETECTOR if detector else find_silero_file() is not None
+    margin = SPEECH_MARGIN_SECONDS
+    speech = find_speech(path, detector=detector, pad=margin) if is_used else None
     windows = recognize_windows(
         path,
         recognizer,
@@ -506,7 +509,7 @@ def transcribe(
     )
     words = [word for window in windows for word in window.words]
     if isinstance(recognizer, PocketsphinxRecognizer):
-        language = "eng"
+        language = "en"
     timed = [TimedWord(path.stem, *word) for word in words]
     segments = tuple(map(_make_segment, split_at_pauses(timed)))
     notes = [*describe_damage(breaks)]
