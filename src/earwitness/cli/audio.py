@@ -118,7 +118,7 @@ def select_command(table: Path, output: Path, **options: Any) -> None:
 @click.argument("source", type=FILE_PATH)
 @NEW_FOLDER_OPTION
 @signature_options(LevelSettings)
-@signature_options(audio_normalize, "jobs")
+@signature_options(audio_normalize)
 @JOBS_OPTION
 @QUIET_OPTION
 def normalize_command(
@@ -154,7 +154,7 @@ def normalize_command(
 
 @audio_command.command("conditions")
 @click.argument("clips", nargs=-1, required=True, type=FILE_PATH)
-@signature_options(audio_conditions, "jobs")
+@signature_options(audio_conditions)
 @JOBS_OPTION
 @NEW_FOLDER_OPTION
 @QUIET_OPTION

@@ -47,9 +47,7 @@ RESUME_REMARK = "run the same command again to resume"
 @click.argument("outputs", required=False)
 @click.argument("references", required=False)
 @click.argument("judgements", nargs=-1, type=FILE_PATH)
-@signature_options(
-    references_experiment, "jobs", "simulated", "leveling_tolerance", "isolated_rule"
-)
+@signature_options(references_experiment, "simulated", "leveling_tolerance", "isolated_rule")
 @JOBS_OPTION
 @QUIET_OPTION
 @option(

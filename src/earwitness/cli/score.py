@@ -46,7 +46,7 @@ SAMPLES = "File (.csv or .jsonl) for the values of every sample."
 @click.argument("outputs")
 @click.argument("references", required=False)
 @signature_options(SystemSettings, ceiling=NO_CEILING, worst=WORST)
-@signature_options(score, "jobs", samples=SAMPLES)
+@signature_options(score, samples=SAMPLES)
 @JOBS_OPTION
 @QUIET_OPTION
 @report_options
@@ -120,7 +120,7 @@ def compare_command(
 @click.command("people", cls=MetricCommand)
 @click.argument("references")
 @signature_options(ScoringSettings)
-@signature_options(people, "jobs", samples=SAMPLES)
+@signature_options(people, samples=SAMPLES)
 @JOBS_OPTION
 @report_options
 def people_command(

@@ -32,7 +32,7 @@ from earwitness.cli.output import FILE, FOLDER, CommandOption, add_options, chec
 from earwitness.cli.types import FloatList, IntegerList, Pair, collect_pairs
 from earwitness.docstrings import describe_parameters
 
-NO_OPTIONS = {"progress"}
+NO_OPTIONS = {"jobs", "progress"}
 
 
 def signature_options(source: Callable[..., Any], *left_out: str, **changes: str) -> CommandOption:

@@ -51,7 +51,7 @@ INTERRUPTED_NOTE = "finished skims and hours already read are kept — run it ag
     type=FILE_PATH,
 )
 @signature_options(SkimOptions, "again")
-@signature_options(skim, "jobs")
+@signature_options(skim)
 @JOBS_OPTION
 @QUIET_OPTION
 def skim_command(

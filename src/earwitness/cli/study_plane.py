@@ -38,7 +38,6 @@ from earwitness.studies.plane_study import study_plane
     "practice",
     "retest",
     "title",
-    "jobs",
     speech="Speech: keep it; play it backwards; or mute it in recordings and avoid it in skims.",
     skims="Table of skims in folders: folder, file or number, system (or method and z); for "
     "practice also tc, sd and reason.",
