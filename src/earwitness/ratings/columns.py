@@ -396,6 +396,7 @@ class ColumnOptions:
 # columns of numbers. Other columns are ignored with a note, or refused if they look misspelled.
 
 
+Faults = Iterator[Fault]  # of the columns of a table
 NO_COLUMN_MESSAGE = "missing column"
 SAMPLE_REMEDY = (
     "if file names contain system and item, use --column sample=NAME --pattern "
@@ -540,9 +541,7 @@ def _holds_numbers(table: InputTable, name: str, options: ColumnOptions) -> bool
     return bool(right) and 2 * sum(cell in right for cell in cells) >= len(cells)
 
 
-def _odd_number_columns(
-    layout: ColumnLayout, table: InputTable, options: ColumnOptions
-) -> Iterator[Fault]:
+def _odd_number_columns(layout: ColumnLayout, table: InputTable, options: ColumnOptions) -> Faults:
     """Yield faults of columns of numbers that cannot be read, such as "85 %".
 
     Such columns are ignored if there are others and users cannot choose columns.
@@ -563,7 +562,7 @@ def _odd_number_columns(
                 yield Fault(show(name), f"contains numbers such as {show(first)}", remedy)
 
 
-def _contradictions(layout: ColumnLayout, options: ColumnOptions) -> Iterator[Fault]:
+def _contradictions(layout: ColumnLayout, options: ColumnOptions) -> Faults:
     for role in layout.places:
         if role in layout.fields:
             message = f"both a column and {{{role}}} in the pattern"
@@ -581,7 +580,7 @@ def _contradictions(layout: ColumnLayout, options: ColumnOptions) -> Iterator[Fa
 
 def _missing_columns(
     layout: ColumnLayout, table: InputTable, options: ColumnOptions, wide: bool, *, odd: bool
-) -> Iterator[Fault]:
+) -> Faults:
     """Yield faults of missing columns; ``odd`` says that columns of odd numbers were reported."""
     sure = {*layout.fields.values(), *options.scales, layout.sample}
     free = [name for name in table.names if name and name not in sure]
@@ -618,7 +617,7 @@ def _column_remedy(name: str, names: Sequence[str], *more: str) -> str:
 
 def _misspelled_columns(
     layout: ColumnLayout, table: InputTable, options: ColumnOptions, wide: bool
-) -> Iterator[Fault]:
+) -> Faults:
     """Yield faults of columns whose names look like misspelled missing columns."""
     roles = {*layout.fields, *layout.places, *options.constants, *options.columns}
     lacking = [role for role in OPTIONAL_ROLES if role not in roles]

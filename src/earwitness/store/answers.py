@@ -373,7 +373,17 @@ def add_events(
             f"at most {MAX_EVENTS_PER_CALL:,} events are allowed per call, got {len(page_events):,}"
         )
     column, key = key_values(study, listener)
-    rows = {event.id: _make_event_row(event) for event in page_events}
+    rows = {
+        event.id: {
+            "id": check_name("id", event.id),
+            "page": check_text("page", event.page),
+            "what": check_name("what", event.what),
+            "details": values_to_json("details", event.details),
+            "at": check_text("at", event.at),
+            "received": server_time(),
+        }
+        for event in page_events
+    }
     statement = _insert_new_event(connection.dialect.name, column)
     new_count = statement.insert(connection, (key | row for row in rows.values()))
     if not new_count:
@@ -399,17 +409,6 @@ def _insert_new_event(dialect: str, key: str) -> DirectStatement:
     insert_into: Any = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[dialect]
     statement = insert_into(events).from_select(["listener", *EVENT_COLUMNS], row)
     return DirectStatement(statement.on_conflict_do_nothing(index_elements=["listener", "id"]))
-
-
-def _make_event_row(event: PageEvent) -> dict[str, Any]:
-    return {
-        "id": check_name("id", event.id),
-        "page": check_text("page", event.page),
-        "what": check_name("what", event.what),
-        "details": values_to_json("details", event.details),
-        "at": check_text("at", event.at),
-        "received": server_time(),
-    }
 
 
 @cache

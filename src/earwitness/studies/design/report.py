@@ -82,7 +82,10 @@ def _plan_table(study: Study) -> Table:
     outputs = count_text(len({(one.item, one.system) for one in study.gold}), "output")
     feedback = f", with feedback (expected answers for {outputs})" * study.feedback
     practice = f"{count_text(study.training, 'trial')}{feedback}"
-    plan = study.analysis
+    quality, plan = study.quality, study.analysis
+    checks = [f"{count_text(quality.gold, 'gold clip')} per session"] * bool(quality.gold)
+    checks += [f"{count_text(quality.traps, 'trapping clip')} per session"] * bool(quality.traps)
+    checks += [f"{100 * quality.repeats:g} % of trials repeated"] * bool(quality.repeats)
     scales = ", ".join(plan.scales) or "all scales"
     contrasts = ", ".join(f"{a} – {b}" for a, b in plan.contrasts) or "all pairs of systems"
     rules = list[str]()
@@ -98,7 +101,7 @@ def _plan_table(study: Study) -> Table:
         ("practice", practice * bool(study.training)),
         ("anchors", count_text(len(study.anchors), "sound") * bool(study.anchors)),
         *((f"block {n}", _block_text(block)) for n, block in enumerate(study.blocks, 1)),
-        ("quality control", _quality_text(study)),
+        ("quality control", ", ".join(checks)),
         ("form after listening", _form_text(study.after)),
         ("screening", "; ".join(rules) or "–"),
         (
@@ -112,14 +115,6 @@ def _plan_table(study: Study) -> Table:
 
 def _form_text(questions: Sequence[Question]) -> str:
     return count_text(len(questions), "question") * bool(questions)
-
-
-def _quality_text(study: Study) -> str:
-    quality = study.quality
-    parts = [f"{count_text(quality.gold, 'gold clip')} per session"] * bool(quality.gold)
-    parts += [f"{count_text(quality.traps, 'trapping clip')} per session"] * bool(quality.traps)
-    parts += [f"{100 * quality.repeats:g} % of trials repeated"] * bool(quality.repeats)
-    return ", ".join(parts)
 
 
 def _block_text(block: StudyBlock) -> str:

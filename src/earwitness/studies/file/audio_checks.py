@@ -347,19 +347,14 @@ def _length_notes(clips: SoundsByClip) -> Iterator[str]:
                 deviations.setdefault(sound.system, []).append((abs(difference), difference, item))
     for system, found in deviations.items():
         _, difference, item = max(found)
-        how = "longer" if difference > 0 else "shorter"
+        how, apart = "longer" if difference > 0 else "shorter", abs(difference)
+        option = f" --tolerance {ceil(apart * 10) / 10:g} if it is the right file"
+        option *= apart > LARGE_LENGTH_DIFFERENCE_SECONDS
         yield (
             f"lengths differ: {system} in {len(found):,} of {_count(len(clips), 'clip')}, at most "
-            f"{abs(difference):.3g} s {how} than other conditions ({item}) — {NORMALIZE_REMEDY} "
-            f"--length pad{_tolerance_option(abs(difference))}"
+            f"{apart:.3g} s {how} than other conditions ({item}) — {NORMALIZE_REMEDY} "
+            f"--length pad{option}"
         )
-
-
-def _tolerance_option(difference: float) -> str:
-    """Return the option that audio normalize needs for a large difference in length."""
-    if difference <= LARGE_LENGTH_DIFFERENCE_SECONDS:
-        return ""
-    return f" --tolerance {ceil(difference * 10) / 10:g} if it is the right file"
 
 
 def _loudness_notes(clips: SoundsByClip, captioned: bool) -> Iterator[str]:

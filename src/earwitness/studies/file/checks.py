@@ -453,7 +453,14 @@ def _analysis_faults(
             yield Fault(f"screening[{index}].rule", message, "add one under device")
     if len(kinds) == len(names):  # otherwise scales are unknown
         scales = {name for kind in kinds for name in kind.results()}
-        yield from _scale_faults(value["analysis"], scales)
+        named = value["analysis"]["scales"]
+        yield from _unknown_faults(named, scales, "analysis.scales", "unknown scale")
+        yield from margin_faults(value["analysis"]["margins"], scales)
+        anchors = value["analysis"]["anchors"]
+        for name in map(str, anchors if isinstance(anchors, dict) else ()):
+            if name not in scales:
+                message = f'unknown scale "{name}"'
+                yield Fault(f"analysis.anchors.{name}", message, nearest(name, scales))
         pages = [kind for kind in kinds if "bs1534" in kind.screening_rules()]
         lacks_control = not any(kind.hidden_reference or kind.anchor_systems for kind in pages)
         for index, rule in enumerate(value["screening"]):
@@ -500,17 +507,6 @@ def _anchor_faults(anchors: Any, systems: Sequence[str]) -> Faults:
         yield from _unknown_faults(names, systems, path)
         if {*systems} <= {*map(str, names)}:
             yield Fault(path, "all systems are anchors", "leave at least one system to rank")
-
-
-def _scale_faults(analysis: StudyMapping, scales: set[str]) -> Faults:
-    """Yield faults of planned scales and margins that do not exist in the study."""
-    yield from _unknown_faults(analysis["scales"], scales, "analysis.scales", "unknown scale")
-    yield from margin_faults(analysis["margins"], scales)
-    for name in map(str, analysis["anchors"] if isinstance(analysis["anchors"], dict) else ()):
-        if name not in scales:
-            yield Fault(
-                f"analysis.anchors.{name}", f'unknown scale "{name}"', nearest(name, scales)
-            )
 
 
 def _rule_faults(rule: StudyMapping, path: str, kinds: Sequence[str]) -> Faults:

@@ -126,10 +126,7 @@ def read_transcripts(folder: Path, value: str) -> Transcripts:
     """
     if ITEM_PLACEHOLDER in value:
         return _read_transcript_files(folder, value)
-    return _read_transcript_table(folder / value)
-
-
-def _read_transcript_table(path: Path) -> Transcripts:
+    path = folder / value
     table = read_row_table(path)
     found = Transcripts(problems=table.problems, source=str(path))
     for line, row in table.rows:
