@@ -16,10 +16,15 @@ from typing import Any
 import click
 import numpy as np
 
-from earwitness.analysis.screening import PRESETS, SCREENS, Screen
+from earwitness.analysis import screening
+from earwitness.analysis.screening import SCREENS, Screen
+from earwitness.chapters.presets import PRESETS
 from earwitness.cli.main import COMMANDS, group
 from earwitness.core import Value
+from earwitness.io.formats import TextFormat
+from earwitness.material.annotations import ANNOTATIONS
 from earwitness.metric import Metric
+from earwitness.navigator.labels import LABELS
 from earwitness.ratings.rubric import LANGUAGES, Dimension, thumbs
 from earwitness.ratings.scales import Scale
 from earwitness.registry import METRICS
@@ -30,6 +35,7 @@ from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import TrialKind
 from earwitness.studies.trials.rubric import RubricKind
 from earwitness.studies.wording import Wording, wording
+from earwitness.text.timed_transcripts import TRANSCRIPTS, TranscriptFormat
 
 FOLDER = Path(__file__).parent
 NOTE = "<!-- made by docs/generate.py; do not edit -->"
@@ -244,7 +250,7 @@ def study_page() -> str:
     ]
     rules += [
         f"| `{name}` | the rules {', '.join(f'`{one}`' for one in ruled)} together | |"
-        for name, ruled in PRESETS.items()
+        for name, ruled in screening.PRESETS.items()
     ]
     head = ["| rule | excludes | limits |", "| :-- | :-- | :-- |"]
     return "\n\n".join([*parts, "## Screening rules", "\n".join([*head, *rules])]) + "\n"
@@ -367,6 +373,22 @@ PLACES = (  # what is added, where it is written, where it is registered
     ),
     ("a screening rule", "a function in `analysis/screening.py`", "`SCREENS` there"),
     ("a ratings format", "`ratings/layouts.py`", "`TOOL_LAYOUTS` there"),
+    (
+        "a format of transcripts",
+        "a function in `text/timed_transcripts.py`",
+        "`TRANSCRIPTS` there",
+    ),
+    (
+        "a format of chapters",
+        "a function in `chapters/formats.py`",
+        "`PRESETS` in `chapters/presets.py`",
+    ),
+    (
+        "a format of annotated speech",
+        "a function in `material/annotations.py`",
+        "`ANNOTATIONS` there",
+    ),
+    ("a format of labels", "a function in `navigator/labels.py`", "`LABELS` there"),
     ("an audio format", "`audio/decode.py`", ""),
     ("an embedder", "a module in `models/`", "`EMBEDDERS` in `models/embedders.py`"),
     (
@@ -413,6 +435,61 @@ def architecture_page() -> str:
 
 def _first_line(path: Path) -> str:
     return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n")[0]
+
+
+# --- Tables of formats in pages written by hand ---------------------------------------------------
+
+
+def tables_page(name: str) -> str:
+    """A page with its tables of formats, each between a comment and the next blank line."""
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    return TABLE.sub(lambda found: found[1] + TABLES[found[2]](), text)
+
+
+def preset_table() -> str:
+    """The chapter formats."""
+    rows = [f"| `{name}` | {_files(form)} | {form.content} |" for name, form in PRESETS.items()]
+    return "\n".join(["| preset | files | chapters |", "| :-- | :-- | :-- |", *rows])
+
+
+def transcript_table() -> str:
+    """The formats of transcripts with times."""
+    rows = [
+        f"| {form.tools} | {_files(form)} | {form.content} | {form.item} |"
+        for form in TRANSCRIPTS.values()
+    ]
+    head = ["| tool | file | what is read | item |", "| :-- | :-- | :-- | :-- |"]
+    return "\n".join([*head, *rows])
+
+
+def annotation_table() -> str:
+    """The formats of annotated speech."""
+    rows = [f"| {one.title} | {_files(one)} | {one.content} |" for one in ANNOTATIONS.values()]
+    page = "formats.md#input-transcripts-of-other-tools"
+    rows.append(f"| [transcripts with times]({page}) | | as named in the file, else its name |")
+    return "\n".join(["| format | file | recording |", "| :-- | :-- | :-- |", *rows])
+
+
+def label_table() -> str:
+    """The formats of labels."""
+    rows = [f"| {form.title} | {form.content} |" for form in LABELS.values()]
+    return "\n".join(["| file | content |", "| :-- | :-- |", *rows])
+
+
+def _files(form: TextFormat) -> str:
+    """The endings or names of the files of a format."""
+    listed = ", ".join(f"`{one}`" for one in (*form.endings, *form.shared))
+    beside = form.beside if isinstance(form, TranscriptFormat) else ""
+    return f"{listed}, and `{beside}` next to it" if beside else listed
+
+
+TABLE = re.compile(r"(<!-- table of (\w+), made by docs/generate.py -->\n\n)\|.*?(?=\n\n)", re.S)
+TABLES = {
+    "presets": preset_table,
+    "transcripts": transcript_table,
+    "annotations": annotation_table,
+    "labels": label_table,
+}
 
 
 # --- Lists of pages -------------------------------------------------------------------------------
@@ -473,6 +550,10 @@ PAGES: dict[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "study.md": study_page,
     "study.schema.json": schema_page,
+    **{
+        name: partial(tables_page, name)
+        for name in ("formats.md", "listening-material.md", "browse.md")
+    },
     **{f"trial-kinds/{name}.md": partial(kind_page, kind) for name, kind in KINDS.items()},
 }
 

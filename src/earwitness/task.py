@@ -8,7 +8,7 @@ import re
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -271,6 +271,11 @@ class TaskReader(ABC):
     @abstractmethod
     def signature(self) -> str:
         """Options that change how lines are read, each after a ``|``."""
+
+    @property
+    def foreign_endings(self) -> Collection[str]:
+        """Endings of files of other tools that ``gather`` converts; none by default."""
+        return ()
 
     @property
     def separate_by(self) -> str:

@@ -166,7 +166,7 @@ def test_what_is_wrong_with_what_was_said_is_told(folder: Path) -> None:
         "said/one.ctm:2: has 3 fields, not 5 or 6",
         'said/one.ctm: another file also has the speech of "a" — keep one',
         'transcripts: no transcript for "b" — known: a',
-        "eager/notes.txt: unknown transcript format — known: .srt, .vtt, .ctm, .json",
+        "eager/notes.txt: unknown transcript format — known: .ctm, .srt, .vtt, .tsv",
     ):
         assert part in told
     with pytest.raises(UsageError, match="transcripts can be added to chapters"):

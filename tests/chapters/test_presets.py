@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import json
 import random
-import re
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +23,16 @@ from earwitness.chapters.presets import (
     open_aligner,
     read,
 )
-from earwitness.errors import UsageError
-from earwitness.io.records import GATHER_SUFFIXES
+from earwitness.errors import InputError, UsageError
+from earwitness.io.formats import list_endings
+from earwitness.scoring.score import score
 from earwitness.speech.ctc import AlignmentFailure
 from earwitness.speech.mms import MmsAligner
 from earwitness.text.sentences import split_sentences
+from earwitness.text.timed_transcripts import TRANSCRIPTS
 from earwitness.text.times import TIMESTAMP_FORMATS, TimestampFormat
 from earwitness.text.transcripts import Transcript, TranscriptSection
+from generate import preset_table
 from helpers.clock_aligner import ClockAligner
 
 SRT = """1
@@ -368,29 +370,29 @@ def test_the_aligner_is_in_the_signature_if_it_matters(
     assert options.signature == signature
 
 
-def test_every_format_is_described_in_the_docs_and_named_in_the_hint_for_wrong_files() -> None:
-    page = Path(__file__).parents[2] / "docs" / "formats.md"
-    lines = page.read_text(encoding="utf-8").partition("| preset | chapters |")[2].split("\n\n")[0]
-    rows = [line.split(" | ", 1) for line in lines.splitlines()[2:]]
-    table = {name: text for names, text in rows for name in re.findall(r"`(\w+)`", names)}
-    assert {name: table.get(name) for name in PRESETS} == {
-        name: f"{form.chapters} |" for name, form in PRESETS.items()
-    }
-    endings = {ending.removeprefix(".") for form in PRESETS.values() for ending in form.endings}
-    assert {*GATHER_SUFFIXES} == endings - {"json", "txt", "ffmetadata"} | {"ctm"}
-
-
-def test_a_format_is_one_entry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_chapter_format_is_a_function_and_an_entry(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def parse_minutes(text: str) -> Transcript:
         titles = enumerate(text.split("\n"))
         return Transcript(tuple(TranscriptSection("", title, 60.0 * n) for n, title in titles))
 
-    form = ChapterFormat("a title per minute", "annotation", parse_minutes, (".minutes",))
+    form = ChapterFormat("a title per minute", parse_minutes, (".minutes",))
     monkeypatch.setitem(PRESETS, "minutes", form)
     (tmp_path / "talk.minutes").write_text("Hello\nRain", encoding="utf-8")
-    (record,) = gather([tmp_path / "talk.minutes"], system="a")
+    (record,) = gather(tmp_path, system="a")
     assert record["output"] == {
         "boundaries": [0.0, 60.0],
         "titles": [["Hello", 0.0], ["Rain", 60.0]],
     }
     assert read("Hello\nRain", "minutes").times == [0.0, 60.0]
+    with pytest.raises(InputError, match="is a MINUTES file — use `earwitness gather`"):
+        score(tmp_path / "talk.minutes", metrics="collar")
+    assert "| `minutes` | `.minutes` | a title per minute |" in preset_table()
+
+
+def test_help_lists_the_endings_of_chapter_formats_and_the_formats_of_recognizers() -> None:
+    text = gather.__doc__ or ""
+    assert [one for one in list_endings(PRESETS) if one not in text] == []
+    words = [form.title for form in TRANSCRIPTS.values() if not form.is_cues]
+    assert [title for title in words if title not in text] == []

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import json
+import re
 from math import isnan
+from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from earwitness.chapters.formats import parse_textgrid
+from earwitness.chapters.gather import gather
+from earwitness.chapters.reader import spoken_of
 from earwitness.errors import UsageError
+from earwitness.material.annotations import read_annotations
+from earwitness.scoring.score import score
+from earwitness.studies.file.transcripts import read_transcripts
+from earwitness.summaries.methods.inputs import read_speech
 from earwitness.text.sentences import MAX_CUE_CHARACTERS, MAX_CUE_SECONDS
 from earwitness.text.timed_transcripts import (
     TRANSCRIPT_FORMATS,
+    TRANSCRIPTS,
+    ParsedTranscripts,
     TimedSegment,
     TimedTranscript,
+    TranscriptFormat,
     parse_timed_transcripts,
     subtitle_cues,
     write_transcript,
 )
 from earwitness.text.transcripts import TimedWord, parse_cues, read_ctm
+from generate import transcript_table
 
 
 def spoken(text: str, start: float = 0.0, pace: float = 0.5, **pauses: float) -> TimedSegment:
@@ -60,7 +73,7 @@ def test_ctm_has_a_line_per_word() -> None:
 
 def test_ctm_needs_times_of_words() -> None:
     plain = TimedTranscript((TimedSegment("It rains.", 0, 1),))
-    with pytest.raises(UsageError, match=r'words of "It rains\." have no times.*use srt'):
+    with pytest.raises(UsageError, match=r'words of "It rains\." have no times.*use one of srt'):
         write_transcript(plain, "ctm")
     for form in set(TRANSCRIPT_FORMATS) - {"ctm"}:
         assert "It rains." in write_transcript(plain, form)
@@ -555,3 +568,62 @@ def test_transcripts_of_deepgram_are_refused() -> None:
     channels = [{"alternatives": [alternative]}]
     document = {"metadata": {"duration": 25.93, "channels": 1}, "results": {"channels": channels}}
     assert messages(json.dumps(document)) == ['1: no list "segments" found']
+
+
+# --- Adding a format -----------------------------------------------------------------------------
+
+
+SCRIBE = '{"tool": "scribe", "said": "0 0.4 It 0.5 0.7 rains."}'
+
+
+def parse_scribe(text: str, name: str) -> ParsedTranscripts:
+    """Parse the words of a program that does not exist."""
+    said = json.loads(text)["said"].split()
+    words = tuple(
+        TimedWord(name, word, float(start), float(end), None)
+        for start, end, word in zip(said[::3], said[1::3], said[2::3], strict=True)
+    )
+    plain = " ".join(word.word for word in words)
+    return [TimedTranscript((TimedSegment(plain, 0.0, words[-1].end, words),), name)], []
+
+
+def test_a_format_is_a_function_and_an_entry(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    form = TranscriptFormat(
+        "`said`",
+        parse_scribe,
+        shared=(".json",),
+        detect=re.compile(r'\{"tool": "scribe"').match,
+        title="JSON of Scribe",
+        tools="Scribe",
+    )
+    monkeypatch.setitem(TRANSCRIPTS, "scribe", form)
+    (tmp_path / "asr").mkdir()
+    path = tmp_path / "asr" / "talk.json"
+    path.write_text(SCRIBE)
+    rows = [["It", 0.0, 0.4], ["rains.", 0.5, 0.7]]
+    # files of recognizers, and transcripts of chapters
+    (output,) = gather(path.parent)
+    assert output == {"item": "talk", "system": "asr", "output": {"words": rows}}
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "talk.srt").write_text("1\n00:00:00,000 --> 00:00:01,000\nHello\n")
+    (chapters,) = gather(tmp_path / "mine", spoken=path.parent)
+    assert chapters["output"]["words"] == rows
+    # fields of records
+    reference = {"item": "talk", "ctm": SCRIBE, "references": [{"positions": [1, 2]}]}
+    assert score([output], [reference]).systems["asr"]["sumaccy"].value == 1
+    assert spoken_of({"sentences": UNSET, "subtitles": SCRIBE, "words": UNSET}) == (0.0,)
+    # transcripts to summarize, to judge, and as the speech of recordings
+    (speech,) = read_speech(path)
+    assert [one.words for one in speech.utterances] == [("It", "rains.")]
+    assert read_transcripts(path.parent, "{item}.json").texts["talk"].words == ("It", "rains.")
+    annotation, problems = read_annotations([path.parent])
+    assert problems == []
+    assert [(one.start, one.end) for one in annotation.find_speech(["talk"]) or ()] == [
+        (0.0, 0.4),
+        (0.5, 0.7),
+    ]
+    # errors and docs
+    assert "JSON of Scribe" in parse_timed_transcripts("It rains.")[1][0].remedy
+    assert "| Scribe | `.json` | `said` | file name |" in transcript_table()

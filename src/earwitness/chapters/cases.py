@@ -322,19 +322,19 @@ def time_remarks(cases: ChapterCases, *, references: bool) -> Counter[str]:
     return remarks
 
 
-def _is_past(remarks: Counter[str], side: str) -> bool:
-    beyond = remarks[f"{side}: beyond"]
-    return beyond >= MIN_BEYOND and 2 * beyond > remarks[f"{side}: times"]
-
-
 def check_units(remarks: Counter[str], units: Mapping[str, str], option: str = "--unit") -> None:
     """Raise UsageError if most times are past the durations, or all at the start of recordings.
 
     Sides with a unit in ``units`` are not checked. ``option`` is the one that sets units.
     """
     sides = sorted(name.removesuffix(": times") for name in remarks if name.endswith(": times"))
+    unknown = {
+        side: remarks[f"{side}: beyond"] for side in sides if side.split(" of ")[0] not in units
+    }
     wrong = [
-        side for side in sides if side.split(" of ")[0] not in units and _is_past(remarks, side)
+        side
+        for side, beyond in unknown.items()
+        if beyond >= MIN_BEYOND and 2 * beyond > remarks[f"{side}: times"]
     ]
     likely, told = dict[str, str](), list[str]()
     for side in wrong:

@@ -10,6 +10,7 @@ from typing import Any
 from earwitness.core import load_json
 from earwitness.io.schema import find_repeated_key, show
 from earwitness.io.tables import unescape_cell
+from earwitness.text.timed_transcripts import CHAPTER_TIERS
 from earwitness.text.times import TimestampFormat
 from earwitness.text.transcripts import (
     Flaw,
@@ -302,9 +303,6 @@ def parse_csv(text: str) -> Transcript:
 
 
 # --- Praat TextGrid ------------------------------------------------------------------------------
-
-
-CHAPTER_TIERS = ("chapters", "chapter", "segments", "sections")
 
 
 def parse_textgrid(text: str, tier: str = "") -> Transcript:

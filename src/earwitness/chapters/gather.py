@@ -13,8 +13,7 @@ from typing import Annotated, Any, NamedTuple
 
 from msgspec import UNSET
 
-from earwitness.chapters.formats import CHAPTER_TIERS, parse_rttm_recordings
-from earwitness.chapters.presets import PRESETS, YTDLP_ENDING, PresetOptions, find_format, read
+from earwitness.chapters.presets import PRESETS, PresetOptions, read
 from earwitness.chapters.reader import spoken_of
 from earwitness.core import StrPath
 from earwitness.errors import (
@@ -26,25 +25,25 @@ from earwitness.errors import (
     nearest,
     refuse_problems,
 )
+from earwitness.io.formats import find_format, has_ending, list_endings, list_titles, sure_endings
 from earwitness.io.schema import MAX_DURATION_SECONDS, is_name
 from earwitness.io.tables import TABLE_ERRORS, open_csv
 from earwitness.text.timed_transcripts import (
-    WORD_TIERS,
+    TRANSCRIPTS,
     TimedTranscript,
-    guess_transcript_form,
     parse_timed_transcripts,
     write_transcript,
 )
-from earwitness.text.transcripts import Transcript, normalise_lines, read_textgrid
+from earwitness.text.transcripts import Transcript, normalise_lines
 
 # --- Subtitles and transcripts -------------------------------------------------------------------
 
 
-CTM_SUFFIX = ".ctm"
-SUBTITLE_SUFFIXES = (".srt", ".vtt")
-TRANSCRIPT_SUFFIXES = (CTM_SUFFIX, ".json", ".jsonl", ".textgrid", ".tsv")
-FORMS_OF_SUFFIX = {".jsonl": ("manifest",), ".json": ("json", "manifest"), ".tsv": ("tsv",)}
-KALDI_FILE, KALDI_SEGMENTS = "text", "segments"  # two files of one transcript
+CUE_FORMATS = {name: form for name, form in TRANSCRIPTS.items() if form.is_cues}
+WORD_FORMATS = {name: form for name, form in TRANSCRIPTS.items() if not form.is_cues}
+SUBTITLE_SUFFIXES = list_endings(CUE_FORMATS)
+KALDI_FILE = TRANSCRIPTS["kaldi"].endings[0]
+TRANSCRIPT_SUFFIXES = tuple(one for one in list_endings(WORD_FORMATS) if one != KALDI_FILE)
 AUDIO_SUFFIXES = (".wav", ".mp3", ".flac", ".ogg", ".opus", ".m4a", ".mp4", ".webm", ".mkv")
 SpeechByItem = dict[str, dict[str, Any]]  # subtitles or words by item
 
@@ -56,7 +55,7 @@ def files_of(
 
     Other files of folders are added to ``passed``; hidden files are ignored.
     """
-    wanted = set(endings)
+    wanted = tuple(endings)
     for place in map(Path, places):
         if not place.is_dir():
             yield place
@@ -64,7 +63,7 @@ def files_of(
         for path in sorted(place.iterdir()):
             if not path.is_file() or path.name.startswith("."):
                 continue
-            if not wanted or path.suffix.lower() in wanted or path.name in wanted:
+            if not wanted or has_ending(path.name, wanted):
                 yield path
             elif passed is not None:
                 passed.append(path)
@@ -94,17 +93,20 @@ def text_of(path: Path, problems: list[Problem], marks: Counter[str] | None = No
 
 def transcripts_in(path: Path, problems: list[Problem]) -> list[TimedTranscript]:
     """Return the transcripts of a file, one per recording; add its flaws to the problems."""
-    text, segments = text_of(path, problems), path.with_name(KALDI_SEGMENTS)
+    text, beside = text_of(path, problems), _find_beside(path)
     if text is None:
         return []
-    form, beside = "", None
-    if path.name == KALDI_FILE:
-        form, beside = "kaldi", text_of(segments, problems) if segments.is_file() else None
-    elif path.suffix.lower() == CTM_SUFFIX:
-        form = "ctm"
-    found, flaws = parse_timed_transcripts(text, form, _item_name(path), beside or "")
+    form = find_format(TRANSCRIPTS, path.name, text)
+    segments = text_of(beside, problems) if beside and beside.is_file() else ""
+    found, flaws = parse_timed_transcripts(text, form, _item_name(path), segments or "")
     problems += [flaw.problem(path) for flaw in flaws]
     return found
+
+
+def _find_beside(path: Path) -> Path | None:
+    """Return the second file of a transcript, if files with such a name have one."""
+    form = TRANSCRIPTS.get(find_format(TRANSCRIPTS, path.name))
+    return path.with_name(form.beside) if form and form.beside else None
 
 
 def _item_name(path: Path) -> str:
@@ -130,19 +132,18 @@ def _word_rows(transcript: TimedTranscript) -> list[list[Any]] | None:
 def said_in(places: Iterable[StrPath], problems: list[Problem]) -> SpeechByItem:
     """Return the subtitles or words of every item; most files have the name of the item."""
     speech: SpeechByItem = {}
-    listed = [Path(place) for place in places]
-    for path in files_of(listed, (*SUBTITLE_SUFFIXES, *TRANSCRIPT_SUFFIXES, KALDI_FILE)):
+    listed, known = [Path(place) for place in places], list_endings(TRANSCRIPTS)
+    for path in files_of(listed, known):
         file_speech: SpeechByItem = {}
-        if path.suffix.lower() in SUBTITLE_SUFFIXES:
+        form = find_format(TRANSCRIPTS, path.name)
+        if form and TRANSCRIPTS[form].is_cues:
             file_speech = {_item_name(path): {"subtitles": _subtitles(path, problems)}}
-        elif path.suffix.lower() in TRANSCRIPT_SUFFIXES or path.name == KALDI_FILE:
+        elif has_ending(path.name, known):
             if path in listed or _has_transcript(path):
                 found = transcripts_in(path, problems)
                 file_speech = {one.recording: _speech(one, path, problems) for one in found}
         else:
-            remedy = (
-                f"known: {', '.join((*SUBTITLE_SUFFIXES, *TRANSCRIPT_SUFFIXES))}, text of Kaldi"
-            )
+            remedy = f"known: {', '.join(known)}"
             problems.append(file_problem(path, "unknown transcript format", remedy))
             continue
         for item in file_speech.keys() & speech.keys():
@@ -159,25 +160,28 @@ def _speech(transcript: TimedTranscript, path: Path, problems: list[Problem]) ->
         return {"words": rows}
     if any(isnan(segment.start) for segment in transcript.segments):
         message = f'"{transcript.recording}" has no times'
-        is_kaldi = path.name == KALDI_FILE
-        remedy = "put the file segments next to it" if is_kaldi else "add durations to all lines"
+        beside = _find_beside(path)
+        remedy = (
+            f"put the file {beside.name} next to it" if beside else "add durations to all lines"
+        )
         problems.append(file_problem(path, message, remedy))
         return {}
     return {"subtitles": write_transcript(transcript, "webvtt")}
 
 
 def _has_transcript(path: Path) -> bool:
-    """Whether a file of a known extension has a transcript with words, and no chapters."""
-    suffix = path.suffix.lower()
-    if suffix == CTM_SUFFIX or path.name == KALDI_FILE:
-        return True
-    if suffix not in TRANSCRIPT_SUFFIXES or _is_ytdlp_name(path):
+    """Whether a file has a transcript with words, and no chapters."""
+    if len(_chapter_ending(path)) > len(path.suffix):
         return False
     text = text_of(path, []) or ""
-    if suffix == ".textgrid":
-        kinds = {tier.kind for tier in read_textgrid(text)[0]}
-        return not kinds.isdisjoint(WORD_TIERS) and kinds.isdisjoint(CHAPTER_TIERS)
-    return guess_transcript_form(text) in FORMS_OF_SUFFIX[suffix]
+    form = TRANSCRIPTS.get(find_format(TRANSCRIPTS, path.name, text))
+    return form is not None and not form.is_cues and not form.has_chapters(text)
+
+
+def _chapter_ending(path: Path) -> str:
+    """Return the longest ending of chapter formats that a file has; empty if it has none."""
+    endings = [one for one in sure_endings(PRESETS) if has_ending(path.name, [one])]
+    return max(endings, key=len, default="")
 
 
 def _subtitles(path: Path, problems: list[Problem]) -> str | None:
@@ -192,9 +196,6 @@ def _subtitles(path: Path, problems: list[Problem]) -> str | None:
 # --- Function gather -----------------------------------------------------------------------------
 
 
-CHAPTER_SUFFIXES = [ending for form in PRESETS.values() for ending in form.endings]
-KNOWN_SUFFIXES = [*dict.fromkeys([*CHAPTER_SUFFIXES, *TRANSCRIPT_SUFFIXES])]
-UNSURE_SUFFIXES = (".txt", ".jsonl", ".tsv")  # of files that often have something else
 # folders that hold references as a rule, and no outputs of a system
 REFERENCE_FOLDERS = {"reference", "references", "ref", "refs", "gold", "truth", "ground_truth"}
 MAX_NAMES_SEARCHED = 1000  # number of names up to which the nearest one is suggested
@@ -231,8 +232,7 @@ def gather(
 
     The name of an item is the file name without its extension. An RTTM file with several recordings
     gives one item per recording. Files of recognizers have recognized words, and give one output of
-    a summary per recording: CTM, JSON of whisper, WhisperX and whisper.cpp, manifests of NeMo, the
-    file ``text`` of Kaldi, and TextGrids with a tier of words.
+    a summary per recording; a TextGrid does so if it has a tier of words and none of chapters.
 
     Parameters
     ----------
@@ -250,8 +250,7 @@ def gather(
         System name. By default the folder of each file.
     preset
         Chapter format of files that are listed individually or have an unknown extension. Other
-        formats follow from the extension (.srt, .vtt, .json, .ffmeta, .rttm, .TextGrid, .jams,
-        .lab, .csv; .txt for labels of Audacity).
+        formats follow from the extension and the content.
     custom_pattern
         Regular expression for the presets custom and custom_ts.
     timestamp_format
@@ -324,20 +323,26 @@ def gather(
     return records
 
 
+gather.__doc__ = (
+    (gather.__doc__ or "")
+    .replace("the extension and", f"the extension ({', '.join(list_endings(PRESETS))}) and")
+    .replace("of recognizers", f"of recognizers ({list_titles(WORD_FORMATS)})", 1)
+)
+
+
 def _found_files(
     files: Paths, preset: str, durations: StrPath | Mapping[str, float] | None
 ) -> list[Path]:
     """Return the files to gather, without the table of durations."""
     passed: list[Path] = []
-    endings = () if preset else {*KNOWN_SUFFIXES, KALDI_FILE}
-    paths = list(files_of(_listed(files), endings, passed))
+    known = list_endings(PRESETS, TRANSCRIPTS)
+    paths = list(files_of(_listed(files), () if preset else known, passed))
     named = {Path(one) for one in _listed(files)}
     if isinstance(durations, str | PathLike):
         paths = [path for path in paths if path in named or path != Path(durations)]
     if not preset:
-        unsure = [path for path in paths if path.suffix.lower() in UNSURE_SUFFIXES]
-        passed += [path for path in unsure if path not in named and not _is_known(path)]
-    beside = {path.with_name(KALDI_SEGMENTS) for path in paths if path.name == KALDI_FILE}
+        passed += [path for path in paths if path not in named and not _is_known(path)]
+    beside = set(map(_find_beside, paths))
     passed = [path for path in passed if path not in beside]
     if passed:
         skipped = f"{len(passed)} file{'s' * (len(passed) != 1)} skipped, such as {passed[0]}"
@@ -345,14 +350,15 @@ def _found_files(
         warnings.warn(message, EarwitnessWarning, stacklevel=3)
     paths = [path for path in paths if path not in passed]
     if not paths:
-        known = ", ".join(KNOWN_SUFFIXES)
-        raise UsageError(f"no files found — for extensions other than {known}, set a preset")
+        listed = ", ".join(known)
+        raise UsageError(f"no files found — for extensions other than {listed}, set a preset")
     return paths
 
 
 def _is_known(path: Path) -> bool:
     """Whether a file has a transcript with words, or chapters in a known format."""
-    return _has_transcript(path) or find_format(path.name, text_of(path, []) or "") != ""
+    text = text_of(path, []) or ""
+    return any(find_format(table, path.name, text) for table in (PRESETS, TRANSCRIPTS))
 
 
 def _check_words_use(
@@ -427,17 +433,18 @@ def _gathered(
     marks: Counter[str],
 ) -> list[GatheredFile]:
     """Return the items of a file, with its own preset, that of its extension, or ``other``."""
-    item = path.name[: -len(YTDLP_ENDING)] if _is_ytdlp_name(path) else path.stem
+    length = max(len(_chapter_ending(path)), len(path.suffix))
+    item = path.name[: len(path.name) - length]
     text = text_of(path, problems, marks)
     if text is None:
         return [GatheredFile(path, item, None)]
-    preset = named or find_format(path.name, text) or other
+    preset = named or find_format(PRESETS, path.name, text) or other
     if not preset:
         remedy = f"set a preset: {', '.join(PRESETS)}"
         problems.append(file_problem(path, "unknown chapter format", remedy))
         return [GatheredFile(path, item, None)]
-    if preset == "rttm":
-        recordings, flaws = parse_rttm_recordings(normalise_lines(text))
+    if find_recordings := PRESETS[preset].recordings:
+        recordings, flaws = find_recordings(normalise_lines(text))
         if len(recordings) > 1:
             problems += [flaw.problem(path) for flaw in flaws]
             return [GatheredFile(path, name, _chapters(own)) for name, own in recordings.items()]
@@ -449,10 +456,6 @@ def _gathered(
     duration = transcript.duration
     is_valid = duration is not None and 0 <= duration <= MAX_DURATION_SECONDS
     return [GatheredFile(path, item, content, duration if is_valid else None)]
-
-
-def _is_ytdlp_name(path: Path) -> bool:
-    return path.name.lower().endswith(YTDLP_ENDING)
 
 
 def _chapters(transcript: Transcript) -> dict[str, Any]:

@@ -20,11 +20,13 @@ from earwitness.chapters.formats import (
     parse_lab,
     parse_podcast,
     parse_rttm,
+    parse_rttm_recordings,
     parse_textgrid,
     parse_ytdlp,
 )
 from earwitness.core import Progress, is_address, label_progress, no_progress
 from earwitness.errors import UsageError, nearest
+from earwitness.io.formats import TextFormat
 from earwitness.speech import ALIGNERS, choose_aligner
 from earwitness.text.times import (
     PATTERN_TIMEOUT_SECONDS,
@@ -324,24 +326,29 @@ def _lines(text: str) -> Callable[[int], int]:
     return lambda place: bisect_left(breaks, place) + 1
 
 
-class ChapterFormat(NamedTuple):
-    """A chapter format: what chapters are, their parser, and the endings of its files.
+@dataclass(frozen=True)
+class ChapterFormat(TextFormat):
+    """A chapter format; its content is what chapters are.
 
-    ``kind`` is ``"text"`` (transcripts whose chapters have no times), ``"timed text"``, ``"list"``
-    (chapters without a transcript) or ``"annotation"`` (files that may be large, or need options;
-    they are gathered as boundaries and titles). ``options`` are the preset options that the parser
-    takes; ``sign`` must match the start of a file, if its ending is not enough.
+    Parameters
+    ----------
+    kind
+        ``"text"`` (transcripts whose chapters have no times), ``"timed text"``, ``"list"``
+        (chapters without a transcript) or ``"annotation"`` (files that may be large, or need
+        options; they are gathered as boundaries and titles).
+    options
+        Preset options that the parser takes.
+    recordings
+        Function that returns the chapters of each recording of a text and all flaws, for files
+        with several.
     """
 
-    chapters: str
-    kind: str
     parse: Callable[..., Transcript]
-    endings: tuple[str, ...] = ()
+    kind: str = "annotation"
     options: tuple[str, ...] = ()
-    sign: str = ""
+    recordings: Callable[[str], tuple[dict[str, Transcript], list[Flaw]]] | None = None
 
 
-YTDLP_ENDING = ".info.json"  # files whose items are named without it
 ALIGNED = "aligned with the audio"
 TIMED_GROUPS = (
     "`--custom-pattern` with the groups `timestamp` and `title`; `--timestamp-format` `HH:MM:SS`, "
@@ -350,104 +357,93 @@ TIMED_GROUPS = (
 )
 PRESETS: dict[str, ChapterFormat] = {
     "cstart": ChapterFormat(
-        f"`[CSTART] Title [CEND] text`, [{ALIGNED}](#alignment-with-audio)", "text", _cstart
+        f"`[CSTART] Title [CEND] text`, [{ALIGNED}](#alignment-with-audio)", _cstart, kind="text"
     ),
-    "cstart_ts": ChapterFormat("`[CSTART] 1:23:45 - Title [CEND] text`", "timed text", _cstart_ts),
-    "newline": ChapterFormat(f"sections separated by blank lines; {ALIGNED}", "text", _newline),
-    "markdown": ChapterFormat(f"`# Title`, text below; {ALIGNED}", "text", _markdown),
+    "cstart_ts": ChapterFormat(
+        "`[CSTART] 1:23:45 - Title [CEND] text`", _cstart_ts, kind="timed text"
+    ),
+    "newline": ChapterFormat(
+        f"sections separated by blank lines; {ALIGNED}", _newline, kind="text"
+    ),
+    "markdown": ChapterFormat(f"`# Title`, text below; {ALIGNED}", _markdown, kind="text"),
     "markdown_ts": ChapterFormat(
-        "`# 0:15:30 - Title` or `# Title @ 15:30`, text below", "timed text", _markdown_ts
+        "`# 0:15:30 - Title` or `# Title @ 15:30`, text below", _markdown_ts, kind="timed text"
     ),
     "custom": ChapterFormat(
         f"sections separated by `--custom-pattern`; {ALIGNED}",
-        "text",
         _custom,
+        kind="text",
         options=("pattern",),
     ),
     "custom_ts": ChapterFormat(
-        TIMED_GROUPS, "timed text", _custom_ts, options=("pattern", "timestamp_format")
+        TIMED_GROUPS, _custom_ts, kind="timed text", options=("pattern", "timestamp_format")
     ),
-    "srt": ChapterFormat("every cue", "list", parse_subtitles, (".srt",)),
-    "webvtt": ChapterFormat("every cue", "list", parse_subtitles, (".vtt",)),
+    "srt": ChapterFormat("every cue", parse_subtitles, (".srt",), kind="list"),
+    "webvtt": ChapterFormat("every cue", parse_subtitles, (".vtt",), kind="list"),
     "youtube": ChapterFormat(
         "lines such as `1:02:03 Title`, `- (2:03) Title` or `Title 2:03`, also with Markdown: "
         "`**2:03** [Title](https://…)`",
-        "list",
         parse_youtube,
+        kind="list",
     ),
     "podcast": ChapterFormat(
-        "JSON of Podcasting 2.0 (`toc: false` is left out)", "list", parse_podcast, (".json",)
+        "JSON of Podcasting 2.0 (`toc: false` is left out)",
+        parse_podcast,
+        (".json",),
+        kind="list",
     ),
     "ffmetadata": ChapterFormat(
         "`[CHAPTER]` of ffmpeg with `TIMEBASE`, `START`, `title`",
-        "list",
         parse_ffmetadata,
         (".ffmeta", ".ffmetadata"),
+        kind="list",
     ),
     "ytdlp": ChapterFormat(
         "`chapters` of an `info.json` of yt-dlp; `null` is a video without chapters",
-        "annotation",
         parse_ytdlp,
+        (".info.json",),
         (".json",),
-        sign=r'(?s).*"(?:start_time|extractor)"\s*:',
+        re.compile(r'(?s).*"(?:start_time|extractor)"\s*:').match,
     ),
     "rttm": ChapterFormat(
         "`SPEAKER` lines, with the speaker as the title; other types are ignored",
-        "annotation",
         parse_rttm,
         (".rttm",),
+        recordings=parse_rttm_recordings,
     ),
     "audacity": ChapterFormat(
         "labels of Audacity; lines with a frequency range (`\\`) are ignored",
-        "annotation",
         parse_audacity,
-        (".txt",),
-        sign=r"-?\d+(?:[.,]\d+)?\t-?\d+(?:[.,]\d+)?(?:[\t\r\n]|\Z)",
+        shared=(".txt",),
+        detect=re.compile(r"-?\d+(?:[.,]\d+)?\t-?\d+(?:[.,]\d+)?(?:[\t\r\n]|\Z)").match,
     ),
     "textgrid": ChapterFormat(
         "a tier of a TextGrid of Praat, in the long or the short text format, with intervals or "
         "points; UTF-8 or UTF-16",
-        "annotation",
         parse_textgrid,
         (".textgrid",),
-        ("tier",),
+        options=("tier",),
     ),
     "jams": ChapterFormat(
         "an annotation of a JAMS file whose namespace contains `segment`, such as `segment_open` "
         "or `multi_segment`",
-        "annotation",
         parse_jams,
         (".jams",),
-        ("tier",),
+        options=("tier",),
     ),
     "lab": ChapterFormat(
         "lines with start, end and label, in seconds or in HTK's units of 100 ns (whole numbers "
         "from 1,000,000)",
-        "annotation",
         parse_lab,
         (".lab",),
     ),
     "csv": ChapterFormat(
         "a table with the columns `start` and `title` (in any case; other columns are ignored), in "
         "seconds or as `1:02:03`",
-        "annotation",
         parse_csv,
         (".csv",),
     ),
 }
-
-
-def find_format(name: str, text: str) -> str:
-    """Return the chapter format of a file, from its ending and content; empty if it is unknown.
-
-    >>> find_format("talk.SRT", ""), find_format("talk.txt", "0:00 Start")
-    ('srt', '')
-    """
-    if name.lower().endswith(YTDLP_ENDING):
-        return "ytdlp"
-    fitting = {n: form for n, form in PRESETS.items() if name.lower().endswith(form.endings)}
-    signed = [n for n, form in fitting.items() if form.sign and re.match(form.sign, text.lstrip())]
-    return next((n for n in (*signed, *fitting) if n in signed or not fitting[n].sign), "")
 
 
 # --- Times from audio ----------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan
 from pathlib import Path
@@ -66,6 +66,7 @@ from earwitness.core import (
     no_progress,
 )
 from earwitness.errors import EarwitnessWarning, nearest
+from earwitness.io.formats import sure_endings
 from earwitness.io.records import (
     Findings,
     hash_names,
@@ -87,7 +88,11 @@ from earwitness.text.scripts import (
     unspaced,
 )
 from earwitness.text.sentences import SpokenPiece, timed_sentences
-from earwitness.text.timed_transcripts import guess_transcript_form, parse_timed_transcripts
+from earwitness.text.timed_transcripts import (
+    TRANSCRIPTS,
+    guess_transcript_form,
+    parse_timed_transcripts,
+)
 from earwitness.text.transcripts import Flaw, Transcript
 
 # --- Notes about odd input -----------------------------------------------------------------------
@@ -348,7 +353,7 @@ def parse_samples(
     reader: ChapterReader,
 ) -> ParsedBatch:
     """Return the cases of lines in chunkseg's format, all of one system."""
-    refuse_other_files("samples", block, on_error)
+    refuse_other_files("samples", block, on_error, reader.foreign_endings)
     findings, taken, lines = Findings(on_error), list[_Taken](), list[int]()
     units = {side: reader.reading.seconds(side) for side in SIDES}
     nulls = Counter[str]()
@@ -509,6 +514,10 @@ class ChapterReader(TaskReader):
     @property
     def signature(self) -> str:
         return self.reading.signature
+
+    @property
+    def foreign_endings(self) -> Collection[str]:
+        return sure_endings(PRESETS, TRANSCRIPTS) - {".json"}  # which records may have, too
 
     @property
     def separate_by(self) -> str:

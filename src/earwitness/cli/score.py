@@ -175,11 +175,9 @@ def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any)
 
     FILES are files or folders. Without --durations they become outputs, and the folder name is the
     system; with --durations (or --references) they become references, and the folder name is the
-    annotator. In a folder, only files with a known ending are read. The format follows from the
-    ending (.srt, .vtt, .json of podcasts or yt-dlp, .ffmeta, .rttm, .TextGrid, .jams, .lab, .csv,
-    .txt of Audacity); set --preset for other files. Files of recognizers have the words of
-    summaries, with one item per recording: CTM, JSON of whisper, WhisperX and whisper.cpp,
-    manifests of NeMo, the file text of Kaldi, and TextGrids with a tier of words.
+    annotator. In a folder, only files of a known format are read. The format follows from the
+    ending and the content; set --preset for other files. Files of recognizers have the words of
+    summaries, with one item per recording.
 
     \b
     earwitness gather careful/ eager/ > outputs.jsonl

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from earwitness.core import FaultyCase, Key, OnError
 from earwitness.errors import SHOWN_PROBLEMS, InputError, Problem
+from earwitness.io.formats import has_ending
 from earwitness.io.schema import (
     UNKNOWN_FIELD,
     BadLine,
@@ -317,7 +318,6 @@ class KeyIndex:
 
 
 JSON_ARRAY_MESSAGE = "is a JSON array — write one object per line"
-GATHER_SUFFIXES = ("ctm", "srt", "vtt", "ffmeta", "rttm", "textgrid", "jams", "lab", "csv")
 FILE_KIND_LINES = 5  # number of lines from which the kind of a file is detected
 FILE_KIND_FIELDS = {"samples": "hypothesis", "outputs": "output", "references": "references"}
 WRONG_FILE_MESSAGES = {  # by expected file: field of another kind of file, and message
@@ -337,13 +337,19 @@ WRONG_FILE_MESSAGES = {  # by expected file: field of another kind of file, and 
 }
 
 
-def refuse_other_files(expected: str, block: LineBlock, on_error: OnError) -> None:
-    """Raise InputError with one message if all first lines show another kind of file."""
+def refuse_other_files(
+    expected: str, block: LineBlock, on_error: OnError, foreign: Iterable[str] = ()
+) -> None:
+    """Raise InputError with one message if all first lines show another kind of file.
+
+    ``foreign`` are endings of files of other tools that can be converted to records.
+    """
     if block.line != 1 or on_error != "fail":
         return
     ending = block.source.lower().rpartition(".")[2]
     is_record = bool(block.lines) and block.lines[0].lstrip().startswith(b"{")
-    if ending in GATHER_SUFFIXES and block.lines and (not is_record or ending == "jams"):
+    is_foreign = has_ending(block.source, foreign)
+    if is_foreign and block.lines and (not is_record or ending == "jams"):
         message = (
             f"is a {ending.upper()} file — use `earwitness gather` to convert it to JSON Lines"
         )

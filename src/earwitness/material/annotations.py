@@ -1,4 +1,4 @@
-"""Speech of recordings in annotation files: CHiME JSON, RTTM, CTM, TextGrid, subtitles, CSV."""
+"""Speech of recordings in annotation files, and tables of covariates."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from earwitness.chapters.formats import RTTM_FIELDS
 from earwitness.chapters.gather import text_of, transcripts_in
 from earwitness.core import load_json
 from earwitness.errors import Problem, file_problem
+from earwitness.io.formats import TextFormat, find_format, has_ending, list_endings
 from earwitness.io.tables import delimiter_remedy, read_row_table
 from earwitness.text.timed_transcripts import (
     PHONE_TIERS,
     SENTENCE_TIERS,
     SILENCES,
+    TRANSCRIPTS,
     TSV_HEADER,
     WORD_TIERS,
 )
@@ -56,10 +58,6 @@ Intervals = list[SpokenInterval]
 T = TypeVar("T")
 NAME_SEPARATORS = re.compile(r"[_.\s-]+")
 CHIME_CLOCK = "original"  # the channel whose times are used if no other one matches
-ANNOTATION_SUFFIXES = (
-    *(".json", ".rttm", ".ctm", ".textgrid", ".srt", ".vtt", ".csv"),
-    ".tsv",
-)
 
 
 @dataclass
@@ -101,9 +99,7 @@ def read_annotations(paths: Iterable[Path]) -> tuple[SpeechAnnotation, list[Prob
     Parameters
     ----------
     paths
-        CHiME-5, CHiME-6 or CHiME-7 transcripts (JSON), RTTM, CTM, TextGrid, SRT, WebVTT or
-        transcripts of whisper, or CSV or TSV with the columns start and end, and perhaps
-        recording, speaker and others.
+        Files in the formats of ``ANNOTATIONS`` or ``TRANSCRIPTS``, or folders of them.
 
     Returns
     -------
@@ -124,43 +120,34 @@ def _annotation_files(paths: Iterable[Path], problems: list[Problem]) -> Iterato
             yield path
         else:
             listed = [one for one in sorted(path.rglob("*")) if one.is_file()]
-            known = [one for one in listed if one.suffix.lower() in ANNOTATION_SUFFIXES]
+            known = [one for one in listed if _is_known(one)]
             if not known:
-                remedy = f"known endings: {', '.join(ANNOTATION_SUFFIXES)}"
+                remedy = f"known endings: {', '.join(list_endings(ANNOTATIONS, TRANSCRIPTS))}"
                 problems.append(file_problem(path, "contains no annotation", remedy))
             yield from known
 
 
+def _is_known(path: Path) -> bool:
+    """Whether a file of a folder may have annotations."""
+    if has_ending(path.name, list_endings(ANNOTATIONS)):
+        return True
+    named = has_ending(path.name, list_endings(TRANSCRIPTS))
+    return named and find_format(TRANSCRIPTS, path.name, text_of(path, []) or "") != ""
+
+
 def _read_file(path: Path, annotation: SpeechAnnotation, problems: list[Problem]) -> None:
-    suffix = path.suffix.lower()
-    if suffix == ".csv" or (suffix == ".tsv" and not _is_whisper_table(path)):
-        _read_table(path, annotation, problems)
+    text = text_of(path, problems)
+    if text is None:
         return
-    if suffix in (".rttm", ".textgrid", ".json"):
-        text = text_of(path, problems)
-        if text is None:
-            return
-        text = normalise_lines(text)
-        if suffix == ".rttm":
-            _parse_rttm(path, text, annotation, problems)
-            return
-        if suffix == ".textgrid":
-            _parse_textgrid(path, text, annotation, problems)
-            return
-        if (entries := _chime_entries(text)) is not None:
-            _parse_chime(path, entries, annotation, problems)
-            return
+    text = normalise_lines(text)
+    if form := find_format(ANNOTATIONS, path.name, text):
+        ANNOTATIONS[form].parse(path, text, annotation, problems)
+        return
     for transcript in transcripts_in(path, problems):
         pieces = [piece for one in transcript.segments for piece in one.words or (one,)]
         spans = [(one.start, one.end) for one in pieces if isfinite(one.start)]
         spoken = (SpokenInterval(start, end) for start, end in spans if end > start)
         annotation.add(transcript.recording, *spoken)
-
-
-def _is_whisper_table(path: Path) -> bool:
-    """Return whether a file has the columns that whisper writes, with times in milliseconds."""
-    text = text_of(path, [])
-    return text is not None and normalise_lines(text).lstrip().startswith(TSV_HEADER)
 
 
 # --- Readers of each format ----------------------------------------------------------------------
@@ -202,9 +189,9 @@ def _chime_entries(text: str) -> list[dict[str, Any]] | None:
 
 
 def _parse_chime(
-    path: Path, entries: Sequence[Any], annotation: SpeechAnnotation, problems: list[Problem]
+    path: Path, text: str, annotation: SpeechAnnotation, problems: list[Problem]
 ) -> None:
-    for number, entry in enumerate(entries):
+    for number, entry in enumerate(_chime_entries(text) or ()):
         fields = entry if isinstance(entry, dict) else {}
         starts, ends = (_channel_times(fields.get(key)) for key in ("start_time", "end_time"))
         session, channels = fields.get("session_id"), starts.keys() & ends.keys()
@@ -275,8 +262,11 @@ def _parse_textgrid(
 TIME_COLUMNS = ("start", "end")
 
 
-def _read_table(path: Path, annotation: SpeechAnnotation, problems: list[Problem]) -> None:
+def _read_table(
+    path: Path, text: str, annotation: SpeechAnnotation, problems: list[Problem]
+) -> None:
     """Read the columns start and end; without the column recording, the file has its name."""
+    del text
     table = read_row_table(path, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
     problems += table.problems
     columns = table.columns or []
@@ -296,6 +286,36 @@ def _read_table(path: Path, annotation: SpeechAnnotation, problems: list[Problem
             name = row["recording"] or "" if "recording" in columns else path.stem
             speaker = normalize("NFC", row.get("speaker") or "")
             annotation.add(name, SpokenInterval(start, end, speaker, other))
+
+
+ANNOTATIONS = {  # parsers take path, text, annotation and problems
+    "chime": TextFormat(
+        "session and channel in the file name, such as `S02_U06.CH1.wav`; times are those of that "
+        "channel. Further columns of the clip table: `speaker`, `location`",
+        _parse_chime,
+        shared=(".json",),
+        detect=_chime_entries,
+        title="CHiME-5 to CHiME-7 transcripts",
+    ),
+    "rttm": TextFormat(
+        "as named in the file; column `speaker`", _parse_rttm, (".rttm",), title="RTTM"
+    ),
+    "textgrid": TextFormat(
+        "name of the TextGrid; its tiers of words, else those of sentences, else all except "
+        "phones; column `speaker` (name of the tier, if there are several)",
+        _parse_textgrid,
+        (".textgrid",),
+        title="TextGrid",
+    ),
+    "csv": TextFormat(
+        "column `recording`, else the name of the file; columns `speaker` and all others",
+        _read_table,
+        (".csv",),
+        (".tsv",),
+        lambda text: not TSV_HEADER.match(text),
+        "CSV or TSV with `start` and `end` in seconds",
+    ),
+}
 
 
 # --- Tables of covariates ------------------------------------------------------------------------

@@ -1,9 +1,10 @@
-"""Overlays on a recording: labels of Audacity, Raven tables, CSV files, and picks of skims."""
+"""Overlays on a recording: labels in files of other programs, and picks of skims."""
 
 from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from earwitness.errors import Problem, file_problem, refuse_problems
+from earwitness.io.formats import TextFormat, detect_format, list_titles
 from earwitness.io.schema import show
 from earwitness.io.tables import unescape_cell
 from earwitness.recordings.clock import seconds_since
@@ -52,10 +54,6 @@ TEXT_COLUMNS = ("label", "text", "source", "class", "species", "name")
 RAVEN_START, RAVEN_END = "Begin Time (s)", "End Time (s)"
 RAVEN_FILE, RAVEN_OFFSET = "Begin File", "File Offset (s)"
 RAVEN_TEXTS = ("Annotation", "Species", "Common Name", "Label", "Class", "Comments")
-FORMATS_REMEDY = (
-    "use labels of Audacity, a selection table of Raven, or a CSV file with the columns start, end "
-    "and label"
-)
 PICKS_REMEDY = "use the JSON file that earwitness skim writes"
 
 
@@ -67,14 +65,12 @@ def read_overlays(recording: Recording, paths: Sequence[Path]) -> tuple[Overlay,
     recording
         The recording that they belong to.
     paths
-        Label files: Audacity (start, end and text, separated by tabs), Raven selection tables, or
-        CSV with a column ``start``, a column ``end`` or ``seconds``, and an optional column
-        ``label``. Times are seconds from the start of the recording; rows of Raven tables with
-        ``Begin File`` and ``File Offset (s)`` are placed by their file, and left out if the file is
-        not part of the recording. If the table is about a single file and the recording is one
-        file of another name, the file was renamed, and times are used. JSON files have picks,
-        as ``earwitness skim`` writes them. If both start times are known, the picks of a part of
-        the recording are moved to its time.
+        Label files in the formats of ``LABELS``. Times are seconds from the start of the recording;
+        rows of Raven tables with ``Begin File`` and ``File Offset (s)`` are placed by their file,
+        and left out if the file is not part of the recording. If the table is about a single file
+        and the recording is one file of another name, the file was renamed, and times are used.
+        JSON files have picks, as ``earwitness skim`` writes them. If both start times are known,
+        the picks of a part of the recording are moved to its time.
 
     Returns
     -------
@@ -148,19 +144,24 @@ LabelLines = tuple[Sequence[tuple[int, Any]], Callable[[Any], RawSpan]]
 
 def _read_labels(text: str, recording: Recording) -> LabelLines:
     """Return the lines of a file of any format with their numbers, and how to parse each."""
-    lines = text.splitlines()
-    first = next((line for line in lines if line.strip()), "")
-    if RAVEN_START in first:
-        rows = list(_table_rows(lines, "\t"))
-        named = {_file_key(row[RAVEN_FILE]) for _, row in rows if row.get(RAVEN_FILE)}
-        own = {_file_key(stretch.path) for stretch in recording.stretches}
-        by_file = named == own or len(named) != 1 or len(own) != 1  # not one renamed file
-        return rows, lambda row: _raven_span(row, recording, by_file=by_file)
-    header = first.lower()
+    form = LABELS[detect_format(LABELS, text)]
+    lines: LabelLines = form.parse(text.splitlines(), recording)
+    return lines
+
+
+def _raven_lines(lines: Sequence[str], recording: Recording) -> LabelLines:
+    rows = list(_table_rows(lines, "\t"))
+    named = {_file_key(row[RAVEN_FILE]) for _, row in rows if row.get(RAVEN_FILE)}
+    own = {_file_key(stretch.path) for stretch in recording.stretches}
+    by_file = named == own or len(named) != 1 or len(own) != 1  # not one renamed file
+    return rows, lambda row: _raven_span(row, recording, by_file=by_file)
+
+
+def _csv_lines(lines: Sequence[str], recording: Recording) -> LabelLines:
+    del recording
+    header = next(line for line in lines if line.strip())
     delimiter = max("\t;,", key=header.count)
-    if {cell.strip(' "') for cell in header.split(delimiter)} & {*START_COLUMNS}:
-        return list(_table_rows(lines, delimiter, lower=True)), _csv_span
-    return list(_audacity_rows(lines)), _csv_span
+    return list(_table_rows(lines, delimiter, lower=True)), _csv_span
 
 
 def _table_rows(lines: Sequence[str], delimiter: str, *, lower: bool = False) -> Iterator[Line]:
@@ -180,13 +181,16 @@ def _table_rows(lines: Sequence[str], delimiter: str, *, lower: bool = False) ->
                 yield reader.line_num, row
 
 
-def _audacity_rows(lines: Sequence[str]) -> Iterator[Line]:
-    """Yield labels; lines with a backslash are frequencies of the label before."""
+def _audacity_lines(lines: Sequence[str], recording: Recording) -> LabelLines:
+    """Return labels; lines with a backslash are frequencies of the label before."""
+    del recording
+    rows = list[Line]()
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.startswith("\\"):
             start, _, rest = line.partition("\t")
             end, _, label = rest.partition("\t")
-            yield number, {"start": start, "end": end, "label": label}
+            rows.append((number, {"start": start, "end": end, "label": label}))
+    return rows, _csv_span
 
 
 def _csv_span(row: Mapping[str, str]) -> RawSpan:
@@ -235,6 +239,33 @@ def _parse_seconds(row: Mapping[str, str], name: str) -> float:
     if not math.isfinite(number):
         raise _LabelError(name, f"must be a number of seconds, got {show(cell)}", FORMATS_REMEDY)
     return number
+
+
+LABELS = {  # found by their first line; parsers take the lines and the recording
+    "audacity": TextFormat(
+        "start, end and text, separated by tabs",
+        _audacity_lines,
+        detect=re.compile("").match,
+        title="labels of Audacity",
+    ),
+    "csv": TextFormat(
+        "a column `start`, a column `end` or `seconds`, and optionally `label`, `text`, `source`, "
+        "`class`, `species` or `name`",
+        _csv_lines,
+        detect=re.compile(
+            rf'(?i)(?!\d)(?:.*[\t;,])?[ "]*(?:{"|".join(START_COLUMNS)})[ "]*(?:[\t;,]|$)', re.M
+        ).match,
+        title="a CSV file with the columns start, end and label",
+    ),
+    "raven": TextFormat(
+        "selections with `Begin File` and `File Offset (s)` are placed by their file, and those of "
+        "other files are left out and counted; a single file may have been renamed since",
+        _raven_lines,
+        detect=re.compile(f".*{re.escape(RAVEN_START)}").match,
+        title="a selection table of Raven",
+    ),
+}
+FORMATS_REMEDY = f"use {list_titles(LABELS)}"
 
 
 # --- Picks of skims ------------------------------------------------------------------------------

@@ -196,7 +196,7 @@ def read_references(
     reduced: dict[str, list[str]] = {}
     kept: list[ParsedReference] = []
     for block in source.blocks():
-        refuse_other_files("references", block, on_error)
+        refuse_other_files("references", block, on_error, reader.foreign_endings)
         taken, numbers = list[ParsedReference](), list[int]()
         for line, record in reader.references.read(block, remarks):
             good = _good(block, line, record, findings, bad, reader)
@@ -388,7 +388,7 @@ MAX_NAMES_SEARCHED = 1000  # number of names up to which the nearest one is sugg
 def parse_outputs(block: LineBlock, references: References, on_error: OnError) -> ParsedBatch:
     """Return the cases of an outputs file, joined with their references by item."""
     reader = references.reader
-    refuse_other_files("outputs", block, on_error)
+    refuse_other_files("outputs", block, on_error, reader.foreign_endings)
     findings, taken, lines = Findings(on_error), list[Any](), list[int]()
     outputs: list[Any] = []
     answered: list[tuple[str, int]] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from msgspec import UNSET
 
 from earwitness.core import Alignment, Case, Cases, ExampleItem, Item, Key, Summary
 from earwitness.errors import UsageError
+from earwitness.io.formats import sure_endings
 from earwitness.io.schema import Fault, is_name, show
 from earwitness.metric import CaseList, Metric
 from earwitness.metric_set import MetricSet
@@ -35,7 +36,11 @@ from earwitness.summaries.records import (
 )
 from earwitness.task import TaskReader
 from earwitness.text.scripts import NOT_LATIN_REMARK, latin_notes, not_latin
-from earwitness.text.timed_transcripts import guess_transcript_form, parse_timed_transcripts
+from earwitness.text.timed_transcripts import (
+    TRANSCRIPTS,
+    guess_transcript_form,
+    parse_timed_transcripts,
+)
 from earwitness.text.transcripts import CONFIDENCE_REMEDY, SORT_REMEDY, TimedWord
 from earwitness.text.words import TOKENIZERS, normalise_word, tokenizer_signature
 
@@ -330,6 +335,10 @@ class SummaryReader(TaskReader):
     def signature(self) -> str:
         name = self.reading.tokenize
         return "" if name == "blanks" else f"|tokenize={tokenizer_signature(name)}"
+
+    @property
+    def foreign_endings(self) -> Collection[str]:
+        return sure_endings(TRANSCRIPTS)
 
     def output(self, record: SummaryContent, cases: Cases, row: int) -> ParsedSummary | list[Fault]:
         return of_system(record, cases[row].item, self.reading, "output")

@@ -1,4 +1,4 @@
-"""Transcripts with times in files of other tools: CTM, subtitles, TextGrid, JSON, Kaldi."""
+"""Transcripts with times in files of other tools: their formats, readers and writers."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from math import inf, isfinite, nan
 from pathlib import PureWindowsPath
 from statistics import fmean
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from earwitness.core import group_values, load_json
 from earwitness.errors import UsageError
+from earwitness.io.formats import TextFormat, detect_format, list_titles, never
 from earwitness.text.sentences import (
     UNSPACED_CHARACTER,
     SpokenPiece,
@@ -88,8 +90,7 @@ def write_transcript(transcript: TimedTranscript, form: str) -> str:
     transcript
         Segments of one recording. CTM and the words of a TextGrid need words with times.
     form
-        ``"ctm"``, ``"srt"``, ``"webvtt"``, ``"textgrid"`` (the long format of Praat) or ``"json"``
-        (the layout of openai-whisper).
+        One of ``TRANSCRIPT_FORMATS``: ``"ctm"``, ``"json"`` (the layout of openai-whisper) …
 
     Raises
     ------
@@ -105,14 +106,15 @@ def write_transcript(transcript: TimedTranscript, form: str) -> str:
     >>> write_transcript(transcript, "srt")
     '1\\n00:00:00,500 --> 00:00:01,000\\nRain.\\n\\n'
     """
-    if form not in TRANSCRIPT_FORMATS:
+    write = TRANSCRIPTS[form].write if form in TRANSCRIPTS else None
+    if write is None:
         remedy = f"use one of {', '.join(TRANSCRIPT_FORMATS)}"
         raise UsageError(f'unknown transcript format "{form}" — {remedy}')
     for segment in transcript.segments:
         if not (isfinite(segment.start) and isfinite(segment.end)):
             message = f'"{join_lines(segment.text)[:40]}" has no times'
             raise UsageError(f"{message} — align the text with its audio")
-    return TRANSCRIPT_FORMATS[form](transcript)
+    return write(transcript)
 
 
 def _write_ctm(transcript: TimedTranscript) -> str:
@@ -122,7 +124,8 @@ def _write_ctm(transcript: TimedTranscript) -> str:
     for segment in transcript.segments:
         if segment.text.strip() and not segment.words:
             message = f'the words of "{join_lines(segment.text)[:40]}" have no times'
-            raise UsageError(f"{message}, but CTM needs them — use srt, webvtt, textgrid or json")
+            others = ", ".join(name for name in TRANSCRIPT_FORMATS if name != "ctm")
+            raise UsageError(f"{message}, but CTM needs them — use one of {others}")
         for word in segment.words:
             token = "_".join(word.word.split())
             confidence = "" if word.confidence is None else f" {word.confidence:.6g}"
@@ -186,25 +189,10 @@ def _write_textgrid(transcript: TimedTranscript) -> str:
     return write_textgrid(tiers, transcript.duration or 0.0)
 
 
-TRANSCRIPT_FORMATS: Mapping[str, Callable[[TimedTranscript], str]] = MappingProxyType(
-    {
-        "ctm": _write_ctm,
-        "srt": lambda transcript: write_srt(subtitle_cues(transcript.segments)),
-        "webvtt": lambda transcript: write_webvtt(subtitle_cues(transcript.segments)),
-        "textgrid": _write_textgrid,
-        "json": _write_json,
-    }
-)
-
-
 # --- Readers -------------------------------------------------------------------------------------
 
 
 ParsedTranscripts = tuple[list[TimedTranscript], list[Flaw]]
-FORMAT_REMEDY = (
-    "use CTM, SRT, WebVTT, TextGrid, JSON of whisper, WhisperX, whisper.cpp or Hugging Face, "
-    "TSV of whisper, a NeMo manifest, or Kaldi text with segments"
-)
 
 
 def parse_timed_transcripts(
@@ -217,9 +205,7 @@ def parse_timed_transcripts(
     text
         Content of the file.
     form
-        ``"ctm"``, ``"srt"``, ``"webvtt"``, ``"textgrid"``, ``"json"`` (openai-whisper, WhisperX,
-        whisper.cpp, Hugging Face), ``"tsv"`` (openai-whisper), ``"manifest"`` (NeMo) or ``"kaldi"``
-        (the file ``text``). By default it follows from the content.
+        Name of an entry of ``TRANSCRIPTS``. By default it follows from the content.
     name
         Name of the recording, for files that do not contain it.
     segments
@@ -239,11 +225,10 @@ def parse_timed_transcripts(
     """
     text = normalise_lines(text)
     form = form or guess_transcript_form(text, segments)
-    if form == "kaldi":
-        return _parse_kaldi(text, normalise_lines(segments))
-    if form not in TRANSCRIPT_PARSERS:
-        return [], [Flaw(1, "unknown transcript format", FORMAT_REMEDY)]
-    return TRANSCRIPT_PARSERS[form](text, name)
+    if form not in TRANSCRIPTS:
+        return [], [Flaw(1, "unknown transcript format", format_remedy())]
+    parts = [normalise_lines(segments)] * bool(TRANSCRIPTS[form].beside)
+    return TRANSCRIPTS[form].parse(text, name, *parts)
 
 
 def guess_transcript_form(text: str, segments: str = "") -> str:
@@ -252,24 +237,12 @@ def guess_transcript_form(text: str, segments: str = "") -> str:
     >>> guess_transcript_form("WEBVTT\\n"), guess_transcript_form("a 1 0.1 0.2 the")
     ('webvtt', 'ctm')
     """
-    start = text.lstrip()
-    if segments:
-        return "kaldi"
-    if start.startswith("WEBVTT"):
-        return "webvtt"
-    if start.startswith(TSV_HEADER):
-        return "tsv"
-    if "ooTextFile" in start[:100]:
-        return "textgrid"
-    if start.startswith(("{", "[")):
-        is_json = TRANSCRIPT_KEY.search(start) or SEGMENT_LIST.match(start)
-        return "manifest" if MANIFEST_LINE.match(start) else "json" if is_json else ""
-    if "-->" in start:
-        return "srt"
-    lines = (line.split() for line in start.split("\n") if not line.startswith(";;"))
-    first = next(filter(None, lines), [])
-    is_ctm = len(first) > 4 and None not in map(written_number, first[2:4])
-    return "ctm" if is_ctm else ""
+    return "kaldi" if segments else detect_format(TRANSCRIPTS, text)
+
+
+def format_remedy() -> str:
+    """Return what to do about a transcript of unknown format."""
+    return f"use {list_titles(TRANSCRIPTS)}"
 
 
 def _sentences(words: Sequence[TimedWord]) -> tuple[TimedSegment, ...]:
@@ -372,6 +345,7 @@ def _stamped(cue: Cue, lines: Sequence[str], name: str) -> TimedSegment:
 WORD_TIERS = ("words", "word", "ort-mau")
 SENTENCE_TIERS = ("sentences", "sentence", "utterances", "utterance", "phrases", "transcript")
 PHONE_TIERS = ("phones", "phone", "phonemes", "mau", "kan-mau")
+CHAPTER_TIERS = ("chapters", "chapter", "segments", "sections")
 SILENCES = ("sp", "sil", "spn", "<p:>", "<p>")  # of the Montreal Forced Aligner and WebMAUS
 
 
@@ -412,7 +386,7 @@ def _parse_textgrid(text: str, name: str) -> ParsedTranscripts:
 # --- Readers: whisper, WhisperX, whisper.cpp and Hugging Face ------------------------------------
 
 
-TSV_HEADER = "start\tend\ttext\n"
+TSV_HEADER = re.compile("start\tend\ttext\n")
 
 
 def _parse_tsv(text: str, name: str) -> ParsedTranscripts:
@@ -428,32 +402,56 @@ def _parse_tsv(text: str, name: str) -> ParsedTranscripts:
     return [TimedTranscript(tuple(segments), name)], flaws
 
 
-TRANSCRIPT_KEY = re.compile(r'"(?:segments|transcription|word_segments|words|chunks)"\s*:\s*\[')
 SEGMENT_LIST = re.compile(r'\[\s*\{[^{}]*"start"\s*:')
 CONFIDENCE_KEYS = ("probability", "score", "confidence")
 
 
-def _parse_json(text: str, name: str) -> ParsedTranscripts:
+class JsonParts(NamedTuple):
+    """Parts of a JSON document: segments, their key, words outside of segments, and language."""
+
+    segments: Any
+    key: str = "segments"
+    words: Any = None
+    language: Any = None
+
+
+def _whisper_parts(fields: Mapping[str, Any]) -> JsonParts:
+    """Return the parts of a document of whisper, WhisperX, the OpenAI API or AssemblyAI."""
+    words = fields.get("word_segments") or words_in_seconds(fields.get("words"))
+    language = fields.get("language", fields.get("language_code"))
+    return JsonParts(fields.get("segments"), "segments", words, language)
+
+
+def _cpp_parts(fields: Mapping[str, Any]) -> JsonParts:
+    found = fields.get("transcription")
+    entries = [_cpp_entry(one) for one in found] if isinstance(found, list) else None
+    language = _fields(fields.get("result")).get("language")
+    return JsonParts(entries, "transcription", language=language)
+
+
+def _pipeline_parts(fields: Mapping[str, Any]) -> JsonParts:
+    chunks, language = fields.get("chunks"), fields.get("language")
+    entries = _pipeline_entries(chunks) if isinstance(chunks, list) else None
+    if entries is not None and all(len(one["text"].split()) < 2 for one in entries):  # of words
+        return JsonParts([], "chunks", entries, language)
+    return JsonParts(entries, "chunks", language=language)
+
+
+def _parse_json(
+    text: str, name: str, parts: Callable[[Mapping[str, Any]], JsonParts] = _whisper_parts
+) -> ParsedTranscripts:
+    """Parse a JSON document; ``parts`` finds the segments and words in the layout of a tool."""
     try:
         document = load_json(text)
     except ValueError as error:
         return [], [Flaw(getattr(error, "lineno", 1), f"not JSON: {error}")]
     fields = {"segments": document} if isinstance(document, list) else _fields(document)
-    entries, language = fields.get("segments"), fields.get("language", fields.get("language_code"))
-    key = "segments"
-    if isinstance(fields.get("transcription"), list):
-        key, entries = "transcription", [_whisper_entry(one) for one in fields["transcription"]]
-        language = _fields(fields.get("result")).get("language")
-    loose = fields.get("word_segments") or words_in_seconds(fields.get("words"))
-    if isinstance(fields.get("chunks"), list):
-        key, entries = "chunks", _pipeline_entries(fields["chunks"])
-        if all(len(entry["text"].split()) < 2 for entry in entries):  # times of words
-            entries, loose = [], entries
+    entries, key, loose, language = parts(fields)
     if not isinstance(entries, list) and not isinstance(loose, list):
-        return [], [Flaw(1, 'no list "segments" found', FORMAT_REMEDY)]
+        return [], [Flaw(1, f'no list "{key}" found', format_remedy())]
     flaws = list[Flaw]()
     segments = list[TimedSegment]()
-    for number, entry in enumerate(entries if isinstance(entries, list) else []):
+    for number, entry in enumerate(_list(entries)):
         segment = _json_segment(_fields(entry), f"{key}[{number}]", name, flaws)
         if segment is not None and segment.text:
             segments.append(segment)
@@ -468,6 +466,10 @@ def _parse_json(text: str, name: str) -> ParsedTranscripts:
 
 def _fields(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _seconds(fields: Mapping[str, Any], key: str) -> float | None:
@@ -507,7 +509,7 @@ def _json_words(
     WhisperX gives no times to words that its alignment model cannot spell, such as numbers.
     """
     pieces, confidences = list[SpokenPiece](), list[float | None]()
-    for number, fields in enumerate(map(_fields, entries if isinstance(entries, list) else [])):
+    for number, fields in enumerate(map(_fields, _list(entries))):
         text, own_path = fields.get("word", fields.get("text")), f"{path}[{number}]"
         times = _period(fields, own_path, flaws) or (nan, nan)
         sure = next((fields[key] for key in CONFIDENCE_KEYS if key in fields), None)
@@ -535,11 +537,10 @@ def _pipeline_entries(chunks: Sequence[Any]) -> list[dict[str, Any]]:
     return entries
 
 
-def _whisper_entry(entry: Any) -> dict[str, Any]:
+def _cpp_entry(entry: Any) -> dict[str, Any]:
     """Return an entry of whisper.cpp as whisper writes it; tokens with times become words."""
     fields, groups = _fields(entry), list[list[dict[str, Any]]]()
-    tokens = fields.get("tokens")
-    for token in map(_fields, tokens if isinstance(tokens, list) else []):
+    for token in map(_fields, _list(fields.get("tokens"))):
         text, times = str(token.get("text", "")), _milliseconds(token)
         if not groups or text.startswith(" ") or UNSPACED_CHARACTER.match(text):
             groups.append([])
@@ -569,9 +570,6 @@ def _milliseconds(entry: Any) -> dict[str, float]:
 # --- Readers: NeMo manifests and Kaldi -----------------------------------------------------------
 
 
-MANIFEST_LINE = re.compile(r'\{[^\n]*"audio_filepath"[^\n]*\}[ \t]*(?:\n|$)')
-
-
 def _parse_manifest(text: str, name: str) -> ParsedTranscripts:
     """Parse JSON lines with audio_filepath, duration, offset and pred_text, or else text."""
     del name
@@ -599,8 +597,9 @@ def _parse_manifest(text: str, name: str) -> ParsedTranscripts:
     return _by_recording(utterances), flaws
 
 
-def _parse_kaldi(text: str, segments: str) -> ParsedTranscripts:
+def _parse_kaldi(text: str, name: str, segments: str) -> ParsedTranscripts:
     """Parse lines with utterance and words; segments are recording, start and end of each."""
+    del name
     flaws, places = list[Flaw](), dict[str, tuple[str, float, float]]()
     for number, line in enumerate(segments.split("\n"), 1):
         fields = line.split()
@@ -631,14 +630,158 @@ def _by_recording(utterances: Sequence[tuple[str, TimedSegment]]) -> list[TimedT
     ]
 
 
-TRANSCRIPT_PARSERS: Mapping[str, Callable[[str, str], ParsedTranscripts]] = MappingProxyType(
-    {
-        "ctm": _parse_ctm,
-        "srt": _parse_cue_file,
-        "webvtt": _parse_cue_file,
-        "textgrid": _parse_textgrid,
-        "json": _parse_json,
-        "tsv": _parse_tsv,
-        "manifest": _parse_manifest,
-    }
-)
+# --- Formats -------------------------------------------------------------------------------------
+
+
+def _is_ctm(text: str) -> bool:
+    lines = (line.split() for line in text.split("\n") if not line.startswith(";;"))
+    first = next(filter(None, lines), [])
+    return len(first) > 4 and None not in map(written_number, first[2:4])
+
+
+def _has_lists(*names: str) -> Callable[[str], object]:
+    """Return a function that finds one of these lists in JSON."""
+    return re.compile(rf'(?s)[{{\[].*?"(?:{"|".join(names)})"\s*:\s*\[').match
+
+
+def _is_whisper(text: str) -> bool:
+    has_lists = _has_lists("segments", "word_segments", "words")
+    return bool(has_lists(text) or SEGMENT_LIST.match(text))
+
+
+def _is_chapter_grid(text: str) -> bool:
+    kinds = {tier.kind for tier in read_textgrid(text)[0]}
+    return kinds.isdisjoint(WORD_TIERS) or not kinds.isdisjoint(CHAPTER_TIERS)
+
+
+@dataclass(frozen=True)
+class TranscriptFormat(TextFormat):
+    """A format of transcripts with times.
+
+    Parameters
+    ----------
+    parse
+        Function that returns the transcripts and flaws of a text with the name of its recording;
+        also takes the text of the file ``beside`` it.
+    tools
+        Programs that write such files.
+    item
+        Where the name of the recording is.
+    beside
+        Name of a second file of a transcript, next to the first.
+    is_cues
+        Whether segments are parts of sentences that are shown; such files may also be chapters.
+    has_chapters
+        Whether a text of this format has chapters in place of words.
+    write
+        Function that writes a transcript.
+    """
+
+    parse: Callable[..., ParsedTranscripts]
+    tools: str = ""
+    item: str = "file name"
+    beside: str = ""
+    is_cues: bool = False
+    has_chapters: Callable[[str], bool] = never
+    write: Callable[[TimedTranscript], str] | None = None
+
+
+TRANSCRIPTS: dict[str, TranscriptFormat] = {
+    "ctm": TranscriptFormat(
+        "words, times, confidences",
+        _parse_ctm,
+        (".ctm",),
+        detect=_is_ctm,
+        title="CTM",
+        tools="Kaldi, NIST sclite, NeMo Forced Aligner",
+        item="first column, with the channel if there are several",
+        write=_write_ctm,
+    ),
+    "srt": TranscriptFormat(
+        "cues; words of time stamps within cues, and of `--highlight_words` of whisper. Lines that "
+        "rolling captions repeat are read once",
+        _parse_cue_file,
+        (".srt",),
+        detect=re.compile(r"(?s)(?![{\[]).*?-->").match,
+        title="SRT",
+        tools="any",
+        is_cues=True,
+        write=lambda transcript: write_srt(subtitle_cues(transcript.segments)),
+    ),
+    "webvtt": TranscriptFormat(
+        "the same",
+        _parse_cue_file,
+        (".vtt",),
+        detect=re.compile("WEBVTT").match,
+        title="WebVTT",
+        tools="any, YouTube",
+        is_cues=True,
+        write=lambda transcript: write_webvtt(subtitle_cues(transcript.segments)),
+    ),
+    "tsv": TranscriptFormat(
+        "segments: `start` and `end` in milliseconds, `text`",
+        _parse_tsv,
+        shared=(".tsv",),
+        detect=TSV_HEADER.match,
+        title="TSV of whisper",
+        tools="openai-whisper, whisper-ctranslate2",
+    ),
+    "textgrid": TranscriptFormat(
+        "tiers `words` or `ORT-MAU`, and `sentences` or `utterances`; of several speakers, merged",
+        _parse_textgrid,
+        (".textgrid",),
+        detect=re.compile(r"(?s).{0,90}?ooTextFile").match,
+        title="TextGrid",
+        tools="Montreal Forced Aligner, WebMAUS, Praat",
+        has_chapters=_is_chapter_grid,
+        write=_write_textgrid,
+    ),
+    "json": TranscriptFormat(
+        "`segments`; `words` or `word_segments` with `probability`, `score` or `confidence`, in "
+        "segments or for the whole file; times may be whole milliseconds (AssemblyAI)",
+        _parse_json,
+        shared=(".json",),
+        detect=_is_whisper,
+        title="JSON of whisper, WhisperX or AssemblyAI",
+        tools="openai-whisper, whisper-ctranslate2 (faster-whisper), OpenAI API, WhisperX, "
+        "AssemblyAI",
+        write=_write_json,
+    ),
+    "whispercpp": TranscriptFormat(
+        "`transcription`; words from `tokens`, with their mean `p`",
+        partial(_parse_json, parts=_cpp_parts),
+        shared=(".json",),
+        detect=_has_lists("transcription"),
+        title="JSON of whisper.cpp",
+        tools="whisper.cpp (`-oj`, `-ojf`)",
+        item="file name (`talk` for `talk.wav.json`)",
+    ),
+    "huggingface": TranscriptFormat(
+        "`chunks` with `timestamp`, of segments or of words",
+        partial(_parse_json, parts=_pipeline_parts),
+        shared=(".json",),
+        detect=_has_lists("chunks"),
+        title="JSON of Hugging Face",
+        tools="Hugging Face (pipeline `automatic-speech-recognition`)",
+    ),
+    "manifest": TranscriptFormat(
+        "a segment per line: `offset`, `duration`, and `pred_text`, or else `text`; words from "
+        "`timestamps_word`",
+        _parse_manifest,
+        shared=(".jsonl", ".json"),
+        detect=re.compile(r'\{[^\n]*"audio_filepath"[^\n]*\}[ \t]*(?:\n|$)').match,
+        title="NeMo manifest",
+        tools="NeMo",
+        item="file name in `audio_filepath`",
+    ),
+    "kaldi": TranscriptFormat(
+        "a segment per line; without `segments`, words without times",
+        _parse_kaldi,
+        ("text",),
+        title="Kaldi text with segments",
+        tools="Kaldi",
+        item="recording in `segments`, or else the utterance",
+        beside="segments",
+    ),
+}
+TRANSCRIPT_FORMATS = tuple(name for name, form in TRANSCRIPTS.items() if form.write)  # written

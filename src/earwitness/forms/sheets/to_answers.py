@@ -292,9 +292,8 @@ def _is_recording(row: SheetRow, item: str) -> bool:
 
 def position_records(answers: Sequence[Answer]) -> Iterator[dict[str, Any]]:
     """Yield one record per listener, recording and skim: number, system, TC, SD and comment."""
-    for answer in sorted(
-        filter(is_placed, answers), key=lambda one: (one.listener, _page_order(one.page))
-    ):
+    placed = filter(is_placed, answers)
+    for answer in sorted(placed, key=lambda one: (one.listener, *map(int, one.page.split(".")))):
         assert answer.heard is not None  # it is the page of a trial
         for number, system in enumerate(answer.heard["systems"], 1):
             yield {
@@ -310,7 +309,3 @@ def position_records(answers: Sequence[Answer]) -> Iterator[dict[str, Any]]:
                 "comment": answer.values.get(f"{PLANE_COMMENT}_{number}", ""),
                 "comment_on_plane": answer.values.get(PLANE_COMMENT, ""),
             }
-
-
-def _page_order(page: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in page.split("."))

@@ -134,8 +134,10 @@ def study_rubric(study: Study) -> Rubric:
 def workbook_content(design: Design, plan: ListenerPlan) -> WorkbookContent:
     """Return the content of the workbook of a rater."""
     study, group = design.study, rubric_kind(design.study).group
+    groups = {clip.name: clip.covariates.get(group, "") for clip in study.material}
     datasets = {
-        clip.name: _covariate_text(clip.covariates.get(group, "")) for clip in study.material
+        name: f"{value:g}" if isinstance(value, float) else " ".join(str(value).split())
+        for name, value in groups.items()
     }
     files = _file_names(study)
     clips = [
@@ -217,7 +219,3 @@ def _file_names(study: Study) -> dict[str, str]:
     while all(len(one) > shared for one in parents) and len({one[shared] for one in parents}) == 1:
         shared += 1
     return {name: "/".join(path.parts[shared:]) for name, path in paths.items()}
-
-
-def _covariate_text(value: str | float) -> str:
-    return f"{value:g}" if isinstance(value, float) else " ".join(str(value).split())

@@ -310,13 +310,10 @@ def _find_texts(header: Row, columns: Mapping[str, int], rows: Iterable[Row]) ->
         if column in columns.values() or normalize_spelling(name) not in names:
             continue
         texts = list(_column_texts(rows, column))
-        if 2 * sum(map(_is_wording, texts)) > len(texts):
+        worded = [one for one in texts if sum(map(str.isalpha, one)) >= MIN_LETTERS_OF_TEXT]
+        if 2 * sum(not is_label(one) for one in worded) > len(texts):
             return column
     return None
-
-
-def _is_wording(text: str) -> bool:
-    return not is_label(text) and sum(map(str.isalpha, text)) >= MIN_LETTERS_OF_TEXT
 
 
 def _column_texts(rows: Iterable[Row], column: int) -> Iterator[str]:

@@ -245,7 +245,8 @@ def join_rows(
             if is_filled(row) and not is_filled(before):
                 rows[book.rater, row.key] = row
             elif is_filled(row) and row.values != before.values:
-                problems.append(_conflict_problem(book.rater, row, before))
+                message = f"{book.rater} has different values in {before.place}"
+                problems.append(row.place.problem(message, "import only one of the two files"))
             elif row.values == before.values:
                 rows[book.rater, row.key] = _join_answers(before, row)
     for (rater, _), row in rows.items():
@@ -266,11 +267,6 @@ def _join_answers(row: JudgedRow, other: JudgedRow) -> JudgedRow:
 def is_filled(row: JudgedRow) -> bool:
     """Return whether a row has any value."""
     return any(value is not None for value in row.values.values())
-
-
-def _conflict_problem(rater: str, row: JudgedRow, before: JudgedRow) -> Problem:
-    message = f"{rater} has different values in {before.place}"
-    return row.place.problem(message, "import only one of the two files")
 
 
 def _find_system(

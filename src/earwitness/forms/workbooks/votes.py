@@ -144,14 +144,13 @@ INTERVAL_COLUMNS = ("low", "high", "level", "interval")
 
 def group_votes(labelled: Iterable[tuple[Rating, str, str]]) -> dict[tuple[str, str], list[float]]:
     """Return votes by row and column group, in the order of listeners, sessions and trials."""
-    ordered = sorted(labelled, key=lambda one: _rating_order(one[0]))
+
+    def place(one: tuple[Rating, str, str]) -> tuple[int, str, int, int]:
+        rating, who = one[0], one[0].listener
+        return who if isinstance(who, int) else 0, str(who), rating.session, rating.trial
+
+    ordered = sorted(labelled, key=place)
     return group_values(((row, group), rating.value) for rating, row, group in ordered)
-
-
-def _rating_order(rating: Rating) -> tuple[int, str, int, int]:
-    who = rating.listener
-    number = who if isinstance(who, int) else 0
-    return number, str(who), rating.session, rating.trial
 
 
 def _system_label(rating: Rating) -> str:

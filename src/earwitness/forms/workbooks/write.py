@@ -206,7 +206,8 @@ class SheetWriter:
         row, above = 1, ""
         for number, (clip, address) in enumerate(clips, 1):
             if clip.dataset != above:
-                self._write_dataset(sheet, row, clip.dataset)
+                sheet.merge_range(row, 0, row, len(self._columns) - 1, "", self._over_all)
+                sheet.write_string(row, 0, clip.dataset, self._over_all)
                 row, above = row + 1, clip.dataset
             self._write_clip(sheet, row, number, clip, address)
             row += len(clip.captions)
@@ -245,11 +246,6 @@ class SheetWriter:
             sheet.write_string(row, self._columns.index(name), text, self._text)
         for name, value in example.values.items():
             sheet.write_number(row, self._columns.index(name), value, self._fixed)
-
-    def _write_dataset(self, sheet: Any, row: int, name: str) -> None:
-        """Write a heading with the dataset of the clips below."""
-        sheet.merge_range(row, 0, row, len(self._columns) - 1, "", self._over_all)
-        sheet.write_string(row, 0, name, self._over_all)
 
     def _write_clip(
         self, sheet: Any, row: int, number: int, clip: WorkbookClip, address: str

@@ -17,7 +17,9 @@ from earwitness.analysis.plan import (
 )
 from earwitness.analysis.screening import PRESETS, SCREENS
 from earwitness.docstrings import parameter_phrases
+from earwitness.io.formats import list_titles
 from earwitness.io.schema import Name, choice_of, derive_check, number_range, whole_range
+from earwitness.navigator.labels import LABELS
 from earwitness.ratings.rubric import LANGUAGES, ROLES
 from earwitness.studies.device import DEFAULT_DEVICE_TRIES, DEVICE_STEPS, REQUIRED_STEPS
 from earwitness.studies.study import (
@@ -395,6 +397,7 @@ class DeviceKeys(Keys):
 
 
 PathList = Annotated[list[str], NonEmpty]
+LABEL_FILES = f"files to show: {list_titles(LABELS)}, or picks of a skim"
 
 
 class RecordingKeys(Keys):
@@ -414,8 +417,6 @@ class RecordingKeys(Keys):
         Length of silences that separate hours, in seconds (0: none).
     speech
         Passages with speech: keep, play backwards (reverse), or silence (mute).
-    labels
-        Files of labels to show: Audacity, Raven, CSV, or picks of a skim.
     """
 
     files: str | PathList
@@ -424,7 +425,7 @@ class RecordingKeys(Keys):
     shown: str = ""
     hour_gap: Amount = 0
     speech: Annotated[str, choice_of("speech", SPEECH_TREATMENTS)] = SPEECH_TREATMENTS[0]
-    labels: str | PathList | UnsetType = UNSET
+    labels: Annotated[str | PathList, Meta(description=LABEL_FILES)] | UnsetType = UNSET
 
 
 class DisplayKeys(Keys):

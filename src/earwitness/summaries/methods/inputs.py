@@ -13,6 +13,7 @@ from msgspec import UNSET
 
 from earwitness.core import load_json
 from earwitness.errors import InputError, Problem, UsageError, file_problem, refuse_problems
+from earwitness.io.formats import find_format
 from earwitness.io.records import RecordType
 from earwitness.io.schema import Fault
 from earwitness.io.source import RecordSource
@@ -39,9 +40,10 @@ from earwitness.text.sentences import (
     split_sentences,
 )
 from earwitness.text.timed_transcripts import (
-    FORMAT_REMEDY,
+    TRANSCRIPTS,
     TimedSegment,
     TimedTranscript,
+    format_remedy,
     guess_transcript_form,
     parse_timed_transcripts,
 )
@@ -49,7 +51,6 @@ from earwitness.text.transcripts import TimedWord, normalise_lines
 from earwitness.text.words import TOKENIZERS
 
 MAX_UTTERANCE_WORDS = 200  # longer utterances of texts and transcripts are split
-CUE_FORMATS = ("srt", "webvtt")  # whose segments are parts of sentences
 ITEM_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 ALL_ITEMS = Filter()
 CONFIDENCE_DIGITS = 4  # in files
@@ -83,9 +84,9 @@ def read_speech(
     Parameters
     ----------
     path
-        A text, of which every line is split into sentences; a transcript with times (CTM, SRT,
-        WebVTT, TextGrid, JSON of recognizers); or a JSON Lines file of items or references, of
-        which every line is an utterance.
+        A text, of which every line is split into sentences; a transcript with times, in a format
+        of ``TRANSCRIPTS``; or a JSON Lines file of items or references, of which every line is an
+        utterance.
     tokenize
         Tokenizer of texts: ``"blanks"`` or ``"japanese"``.
     where
@@ -107,9 +108,9 @@ def read_speech(
     if _has_items(text):
         return [_read_items(path, tokenize, where)]
     refuse_where(path, where)
-    form = "ctm" if path.suffix.lower() == ".ctm" else guess_transcript_form(text)
+    form = find_format(TRANSCRIPTS, path.suffix, text) or guess_transcript_form(text)
     if not form and _is_json(path, text):
-        problem = Problem(str(path), 1, "", "unknown transcript format", FORMAT_REMEDY)
+        problem = Problem(str(path), 1, "", "unknown transcript format", format_remedy())
         raise InputError([problem], done="summarized")
     if not form:
         utterances = split_text(text, path.stem, tokenize)
@@ -118,7 +119,8 @@ def read_speech(
         return [SpeechInput(path.stem, utterances, notes=_note_unspaced(text, tokenize))]
     transcripts, flaws = parse_timed_transcripts(text, form, path.stem)
     problems = [flaw.problem(path) for flaw in flaws]
-    found = [transcript_speech(one, tokenize, cues=form in CUE_FORMATS) for one in transcripts]
+    is_cues = TRANSCRIPTS[form].is_cues
+    found = [transcript_speech(one, tokenize, cues=is_cues) for one in transcripts]
     if not problems and not any(one.utterances for one in found):
         problems.append(file_problem(path, "has no words"))
     refuse_problems(problems, "summarized")
