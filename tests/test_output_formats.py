@@ -14,9 +14,10 @@ from earwitness.errors import UsageError
 from earwitness.output_formats import RENDERERS, Renderer, render
 from earwitness.plugins import RESULT_GROUP
 from earwitness.report import apply_renderer
+from earwitness.report.columns import TableRows
 from earwitness.report.latex import escape
 from earwitness.report.parts import Lines, Report, Section, Table
-from earwitness.report.result import Result, TableRows
+from earwitness.report.result import Result
 from earwitness.report.text import render_text as drawn
 from earwitness.scoring.compare import compare
 from earwitness.scoring.score import score
@@ -134,7 +135,8 @@ def tally_report(_: Tally) -> Report:
 
 
 def tally_tables(_: Tally) -> dict[str, TableRows]:
-    return {"birds": (("bird", "count"), [["owl", 3]]), "days": (("day",), [])}
+    birds = TableRows(("bird", "count"), [["owl", 3]])
+    return {"birds": birds, "days": TableRows(("day",), [])}
 
 
 TALLY = Renderer(f"{__name__}:tally_report", f"{__name__}:tally_tables")

@@ -186,7 +186,7 @@ def render(
     --------
     >>> from earwitness import score
     >>> scores = score([{"hypothesis": [61], "reference": [60], "duration": 180}])
-    >>> render(scores, "csv").splitlines()[0][:17]
+    >>> render(scores, "csv").splitlines()[1][:17]
     'system,name,value'
     """
     if to not in FORMS:

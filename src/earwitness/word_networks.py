@@ -13,9 +13,10 @@ from earwitness.core import WordNetwork
 from earwitness.errors import EarwitnessWarning, UsageError, nearest, refuse_problems
 from earwitness.io.source import RecordSource
 from earwitness.metric_set import MetricSet
+from earwitness.report.columns import TableRows
 from earwitness.report.html.page import render_html
 from earwitness.report.parts import ABOUT_ARCS, NetworkPart, Report, Section, Table
-from earwitness.report.result import Result, TableRows
+from earwitness.report.result import Result
 from earwitness.report.tables import kept_words_table
 from earwitness.report.text import draw_table, fit_columns
 from earwitness.scoring.join import References, parse_outputs, read_references
@@ -196,7 +197,7 @@ def network_tables(network: WordNetwork) -> dict[str, TableRows]:
         [start, end, network.name(start), network.name(end), people]
         for (start, end), people in sorted(network.arcs.items())
     ]
-    return {"arcs": (("start", "end", "word", "next_word", "people"), rows)}
+    return {"arcs": TableRows(("start", "end", "word", "next_word", "people"), rows)}
 
 
 def _json(network: WordNetwork) -> str:

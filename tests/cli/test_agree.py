@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from earwitness.errors import InputError, UsageError
 from earwitness.output_formats import FORMS
 from earwitness.studies.admin import stored_answers
 from earwitness.studies.from_answers import rating_records
+from helpers.csv_results import read_results
 from helpers.http_listener import link, served, take
 from helpers.score_tables import people, rating_rows, score_rows, table
 from helpers.study_listener import sounds, study
@@ -88,7 +87,7 @@ def test_groups_aggregates_and_columns_to_control_for_are_options(tmp_path: Path
 def test_the_table_for_a_paper_is_one_table_in_any_format(files: tuple[Path, Path]) -> None:
     assert good(*files, "--to", "latex").count("\\begin{table}") == 1
     assert good(*files, "--to", "latex", "--table", "full").count("\\begin{table}") > 1
-    [near, *_] = csv.DictReader(io.StringIO(good(*files, "--to", "csv", "--table", "paper")))
+    _, [near, *_] = read_results(good(*files, "--to", "csv", "--table", "paper"))
     assert (near["metric"], near["Pearson's r (systems)_mark"]) == ("near", "best")
 
 
@@ -105,7 +104,7 @@ def test_options_reach_what_they_are_for(files: tuple[Path, Path], tmp_path: Pat
     assert [one["figure"] for one in scale["ranked"]] == ["system pearson"]
     assert {one["asked"] for one in scale["metrics"][0]["mapped"]} == {"linear"}
     one = good(*files, "--metric", "far", "--metric", "near", "--scale", "Q", "--to", "csv")
-    assert {row["metric"] for row in csv.DictReader(io.StringIO(one))} == {"far", "near", ""}
+    assert {row["metric"] for row in read_results(one)[1]} == {"far", "near", ""}
     third = table(tmp_path / "third.csv", score_rows(third=np.arange(42.0).reshape(6, 7)))
     assert "third" in good(*files, "--with", third)
 
@@ -308,7 +307,7 @@ def test_of_several_files_of_scores_one_must_have_what_is_named(
     third = table(tmp_path / "third.csv", rows)
     both = (scores, ratings, "--with", third, "--score-column", "item=clip")
     printed = good(*both, "--metric", "near", "--metric", "THIRD", "--to", "csv")
-    own = {row["metric"] for row in csv.DictReader(io.StringIO(printed))}
+    own = {row["metric"] for row in read_results(printed)[1]}
     assert own == {"near", "THIRD", ""}
     told = refusal(*both, "--metric", "third", "--metric", "near")
     assert 'no score file has a "third" column — did you mean "THIRD"?' in told

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import pty
@@ -26,6 +24,7 @@ from earwitness.io.source import READ_BLOCK_BYTES
 from earwitness.output_formats import FORMS, render
 from earwitness.scoring.score import score
 from helpers.command_line import run
+from helpers.csv_results import read_results
 from helpers.samples import FULL, corpus, hear_ctrl_c, write_lines
 
 
@@ -61,7 +60,7 @@ def test_figures_go_to_a_new_folder_and_problems_are_reported_before_any_work(
     folder = samples.parent / "figures"
     done = run("score", samples, "--value", "collar_f1", "--to", "csv", "--figures", folder)
     assert done.stderr == f"wrote 6 files into {folder}\n"
-    assert done.stdout.startswith("system,name,value")
+    assert "\nsystem,name,value" in done.stdout
     assert (folder / "01-collar-f1-intervals.svg").is_file()
     again = run("score", "nowhere.jsonl", "--figures", folder)
     assert (again.returncode, again.stdout) == (2, "")
@@ -143,8 +142,10 @@ def test_json_holds_every_estimate(samples: Path) -> None:
 
 def test_csv_has_a_line_an_estimate_and_leaves_undefined_numbers_empty(samples: Path) -> None:
     write_lines(samples, [{"hypothesis": [], "reference": [], "duration": 1}])
-    rows = list(csv.DictReader(io.StringIO(run("score", samples, "--to", "csv").stdout)))
+    facts, rows = read_results(run("score", samples, "--to", "csv").stdout)
     assert [row["name"] for row in rows] == list(score(samples).systems["samples"])
+    assert facts["signature"] == score(samples).signature
+    assert facts["provenance"]["cases"] == 1
     assert (rows[0]["value"], rows[0]["n"], rows[0]["undefined"]) == ("", "0", "1")
 
 
@@ -183,7 +184,7 @@ def test_the_form_follows_the_ending_of_the_file(ending: str, samples: Path) -> 
     done = run("score", samples, "-o", out, "--samples", table)
     note = "note: Check the times: 1 boundary lies before 0\n"
     assert done.stderr == f"wrote {table}\n{note}wrote {out}\n"
-    starts = {"json": "{", "csv": "system,name", "md": "# Scores", "txt": "Check the times"}
+    starts = {"json": "{", "csv": "# earwitness ", "md": "# Scores", "txt": "Check the times"}
     starts |= {"html": "<!DOCTYPE", "tex": "% requires"}
     assert out.read_text().startswith(starts[ending])
 

@@ -13,6 +13,7 @@ import pytest
 from earwitness.cli.main import COMMANDS, group
 from earwitness.cli.options import metric_parameters
 from helpers.command_line import run
+from helpers.csv_results import read_results
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CHAPTERS = [EXAMPLES / "chapters" / f"{name}.jsonl" for name in ("outputs", "annotators")]
@@ -233,9 +234,7 @@ def test_values_to_show_are_selected_in_the_same_way(command: str) -> None:
     few = ["--draws", "5", "--value", "pk", "--value", "collar_f1"]
     done = run(command, *files, *few, "--to", "csv")
     assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    column = lines[0].split(",").index("name")
-    assert {line.split(",")[column] for line in lines[1:]} == {"pk", "collar_f1"}
+    assert {row["name"] for row in read_results(done.stdout)[1]} == {"pk", "collar_f1"}
     wrong = run(command, *files, "--value", "pkk")
     assert wrong.returncode == 2
     assert 'value "pkk" — did you mean "pk"?' in wrong.stderr

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,6 +11,7 @@ from click.testing import CliRunner
 
 from earwitness.cli.main import group
 from earwitness.models.cache import CACHE_FOLDER_VARIABLE
+from helpers.csv_results import read_results
 from helpers.short_days import BLOCK, HOUR, write
 
 BASELINES = ("downsampling", "random", "calibration_tc", "calibration_sd")
@@ -69,7 +69,7 @@ def test_a_page_draws_the_courses_and_records_hold_them(skims: tuple[Path, str])
     assert "<h2>Trade-<wbr/>off between TC and SD</h2>" in page
     assert page.count('class="scatter ') == 1  # all methods in one plane
     courses = json.loads(run(*own, "--to", "json"))["courses"]
-    table = csv.DictReader(run(*own, "--to", "csv").splitlines())
+    _, table = read_results(run(*own, "--to", "csv"))
     areas = {row["system"]: float(row["value"]) for row in table if row["name"] == "area"}
     assert areas == {one["method"]: one["estimates"]["area"]["value"] for one in courses}
     assert r"\caption{trade-off between tc and sd}" in run(*own, "--to", "latex", "--table", "full")

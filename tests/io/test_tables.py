@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import earwitness
 from earwitness.core import Key
+from earwitness.errors import InputError
 from earwitness.io.source import RecordSource
-from earwitness.io.tables import csv_text, read_row_table, read_table, records_csv
+from earwitness.io.tables import comment_line, csv_text, read_row_table, read_table, records_csv
 from earwitness.metaeval.score_tables import read_scores
 from earwitness.scoring.records import SampleTable
 
@@ -64,7 +65,7 @@ def test_names_are_the_same_in_tables_of_ours_and_of_others(tmp_path: Path) -> N
     ours, others = tmp_path / "ours.csv", tmp_path / "others.csv"
     with SampleTable(ours, ["f1"], "signature") as table:
         table.write(keys, [[-0.5]] * len(keys))
-    assert "\n'-clip,'+base,-0.5,signature\n" in ours.read_text(encoding="utf-8")
+    assert "\n'-clip,'+base,-0.5\n" in ours.read_text(encoding="utf-8")
     rows = [f"{key.item},{key.system},-0.5\n" for key in keys]
     others.write_text("".join(["item,system,f1\n", *rows]), encoding="utf-8")
     assert read_scores(str(ours)).scores == read_scores(str(others)).scores
@@ -79,3 +80,20 @@ def test_all_tables_of_the_package_have_one_writer() -> None:
         if re.search(r"csv\.(w|DictW)riter\(|\.to_csv\(", path.read_text(encoding="utf-8"))
     ]
     assert names == ["io/tables.py"]
+
+
+def test_a_comment_at_the_head_is_skipped_and_gives_the_signature(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    head = comment_line(signature="pk(size=3)", seed=1)
+    path.write_text(f"{head}item,system,f1\na,s,1\nb,s,0.5\nc,s\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"scores\.csv:5: has 2 fields"):
+        read_scores(path)
+    path.write_text(f"{head}item,system,f1\na,s,1\n", encoding="utf-8")
+    assert read_scores(path).signatures == ("pk(size=3)",)
+    table = read_row_table(path)
+    assert table.columns == ["item", "system", "f1"]
+    assert table.rows == [(3, {"item": "a", "system": "s", "f1": "1"})]
+    spread = '"# earwitness 0.1.0 {""signature"": ""pk(size=3""",)}\n'  # saved by a spreadsheet
+    path.write_text(f"{spread}item,system,f1\na,s,1\n", encoding="utf-8")
+    assert read_scores(path).signatures == ()
+    assert [score.value for score in read_scores(path).scores] == [1.0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from dataclasses import replace
 from itertools import combinations
@@ -38,6 +37,7 @@ from earwitness.stats.votes import (
     normalize_raters,
 )
 from earwitness.studies.agree import agree
+from helpers.csv_results import read_results
 from helpers.score_tables import QUICK, agreed, figure, people, rating_rows, score_rows
 
 Rows = list[dict[str, Any]]
@@ -209,7 +209,7 @@ def test_groups_are_in_every_form_with_a_column_for_the_group(tmp_path: Path) ->
     votes = people(6, 12, 5)
     scores = score_rows(m=noisy(votes, 5, 3), n=noisy(votes, 9, 4))
     found = agreed(tmp_path, scores, grouped(votes), by=["dataset"])
-    rows = [row for row in csv.DictReader(render(found, "csv").splitlines()) if row["by_group"]]
+    rows = [row for row in read_results(render(found, "csv"))[1] if row["by_group"]]
     assert {(row["role"], row["by"], row["by_group"]) for row in rows} == {
         ("group", "dataset", "farm"),
         ("group", "dataset", "street"),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import json
 import math
 import os
@@ -25,6 +23,7 @@ from earwitness.output_formats import FORMS, render
 from earwitness.scoring import assembly as assembly_module
 from earwitness.scoring.results import Scores
 from earwitness.scoring.score import score
+from helpers.csv_results import read_results
 from helpers.samples import Sample, corpus, write_lines
 
 
@@ -398,9 +397,11 @@ def value(sample: Sample, name: str) -> float:
 def test_the_table_of_samples_has_a_row_a_case(ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"samples{ending}"
     short: Sample = {"id": "short", "hypothesis": [], "reference": [], "duration": 3}
+    rows: list[Any]
     scores = score([*named(SAMPLES), short], samples=path)
     if ending == ".csv":
-        rows: list[Any] = list(csv.DictReader(io.StringIO(path.read_text())))
+        facts, rows = read_results(path.read_text())
+        assert facts.keys() == {"signature"}
         pk = {row["item"]: float(row["pk"] or "nan") for row in rows}
     else:
         rows = [json.loads(line) for line in path.read_text().splitlines()]

@@ -318,9 +318,8 @@ def test_the_table_of_people_has_one_row_per_annotator_and_item(tmp_path: Path) 
     written, systems = (
         (tmp_path / name).read_text().splitlines() for name in ("people.csv", "systems.csv")
     )
-    assert written[0] == systems[0]
-    assert written[1].startswith("a,anna,")
-    assert written[1].rpartition(",")[2] == systems[1].rpartition(",")[2]  # the signature
+    assert written[:2] == systems[:2]  # the signature, and the columns
+    assert written[2].startswith("a,anna,")
 
 
 def test_people_enter_the_agreement_with_judges_beside_systems(tmp_path: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import Any
 
@@ -15,6 +13,7 @@ from earwitness.scoring.compare import compare
 from earwitness.scoring.score import people, score
 from earwitness.stats.significance import agree_with_test, widen_interval
 from earwitness.task import Slicing, parse_where
+from helpers.csv_results import read_results
 from helpers.samples import corpus
 
 SAMPLES = [
@@ -170,7 +169,7 @@ def test_groups_are_in_every_form() -> None:
     scores = score(outputs, references, by="kind", metrics="collar")
     record = json.loads(render(scores, "json"))
     assert record["slices"][0]["groups"]["talk"]["good"]["collar_f1"]["n"] == 16
-    rows = list(csv.DictReader(io.StringIO(render(scores, "csv"))))
+    _, rows = read_results(render(scores, "csv"))
     assert [r["n"] for r in rows if r["group"] == "radio" and r["name"] == "collar_f1"] == [
         "8",
         "8",
@@ -178,7 +177,7 @@ def test_groups_are_in_every_form() -> None:
     for form in ("text", "md", "latex", "html"):
         assert "radio" in render(scores, form, table="full")
     found = compare(outputs, references, by="kind", metrics="collar", permutations=100)
-    rows = list(csv.DictReader(io.StringIO(render(found, "csv"))))
+    _, rows = read_results(render(found, "csv"))
     assert [(row["group"], row["items"]) for row in rows] == [
         ("", "24"),
         ("radio", "8"),

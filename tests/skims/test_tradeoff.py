@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Sequence
@@ -24,6 +23,7 @@ from earwitness.scoring.compare import compare
 from earwitness.scoring.results import Scores
 from earwitness.scoring.score import score
 from earwitness.skims.types import MeanTradeoffCurve
+from helpers.csv_results import read_results
 from helpers.random_days import made
 from helpers.samples import corpus, many, write_lines
 from skims.test_reader import write_blocks
@@ -90,7 +90,7 @@ def plain_spearman(one: Sequence[float], other: Sequence[float]) -> float:
 
 def cases(path: Path) -> dict[tuple[str, str], tuple[float, float]]:
     """TC and SD of every case in a table of samples."""
-    rows = csv.DictReader(path.read_text().splitlines())
+    _, rows = read_results(path.read_text())
     return {(row["item"], row["system"]): (float(row["tc"]), float(row["sd"])) for row in rows}
 
 
@@ -298,7 +298,7 @@ def test_reports_of_all_kinds_have_the_numbers(tmp_path: Path) -> None:
     assert record(area).items() <= courses[0]["estimates"]["area"].items()
     assert [point["z"] for point in courses[0]["points"]] == [*ZS]
     assert record(own.points[0].sd).items() <= courses[0]["points"][0]["sd"].items()
-    rows = list(csv.DictReader(render(found, "csv").splitlines()))
+    rows = read_results(render(found, "csv"))[1]
     (row,) = [r for r in rows if (r["field"], r["system"], r["name"]) == ("(z)", "x", "area")]
     assert float(row["value"]) == area.value
     assert row["group"] == own.family

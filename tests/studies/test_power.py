@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +22,7 @@ from earwitness.studies.population import Population
 from earwitness.studies.power import study_power
 from earwitness.studies.simulate import study_simulate
 from earwitness.studies.study import Study
+from helpers.csv_results import read_results
 from helpers.study_files import udase
 
 RUNS = 200
@@ -204,9 +203,9 @@ def test_power_is_shown_in_every_form() -> None:
         [row.listeners, row.hours, row.detectable, difference, one.value, one.low, one.high, one.n]
         for difference, one in row.power.items()
     ]
-    _, *lines = csv.reader(io.StringIO(texts["csv"]))
-    assert [[float(text) for text in line[:-1]] for line in lines] == tabled
-    assert {line[-1] for line in lines} == {found.signature}
+    facts, rows = read_results(texts["csv"])
+    assert [[float(text) for text in row.values()] for row in rows] == tabled
+    assert facts == {"signature": found.signature}
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from math import inf, isnan, nan
 
 from earwitness.analysis.plan import MIXED_MODEL
 from earwitness.core import Estimate, Value
+from earwitness.report.columns import TableRows
 from earwitness.report.numbers import COMPONENT_LABELS
 from earwitness.report.paper import PaperCell, PaperColumn, PaperRow, PaperTable
 from earwitness.report.parts import Curve, Report, Section, Table
-from earwitness.report.result import Result, TableRows, json_text
+from earwitness.report.result import Result, json_text
 from earwitness.report.sentences import summary_section
 
 # --- Power result types --------------------------------------------------------------------------
@@ -208,9 +209,8 @@ def power_tables(plan: PowerPlan) -> dict[str, TableRows]:
             e.low,
             e.high,
             e.n,
-            plan.signature,
         ]
         for row in plan.rows
         for difference, e in row.power.items()
     ]
-    return {"power": ((*header, "signature"), rows)}
+    return {"power": TableRows(header, rows, plan.signature)}

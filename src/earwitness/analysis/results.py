@@ -528,16 +528,6 @@ class Results(Result):
         return [choice for scale in self.scales for choice in scale.choices]
 
     @property
-    def has_choices(self) -> bool:
-        """Whether any scale has choices between two systems."""
-        return any(scale.choices or scale.abilities for scale in self.scales)
-
-    @property
-    def has_groups(self) -> bool:
-        """Whether any scale was analysed by groups."""
-        return any(scale.groups for scale in self.scales)
-
-    @property
     def over_items(self) -> bool:
         """Whether values are means over raters, so that items are the units of inference."""
         return self.plan.interval == ITEM_T

@@ -6,25 +6,30 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import inf, isnan, nan
+from typing import TypeVar
 
 from earwitness.core import Estimate, Value, group_values
 from earwitness.experiments.results import (
     CORRELATION_SOURCES,
     CURVE_SOURCES,
+    PEOPLE_COLUMNS,
+    TEST_COLUMNS,
     Condition,
     CorrelationPoint,
     CurvePoint,
     Leveling,
     ReferencesExperiment,
+    person_row,
+    tested_row,
 )
-from earwitness.metaeval.report_tables import COEFFICIENT_NAMES
+from earwitness.metaeval.report_tables import COEFFICIENT_VALUES
 from earwitness.metaeval.significance import count_needed_units
+from earwitness.report.columns import Column, N, draw_rows
 from earwitness.report.numbers import (
     cell,
     interval,
     number,
     p_phrase,
-    p_value,
     percent,
     value_title,
 )
@@ -48,14 +53,20 @@ SOURCE_LABELS = {
 COLUMN_LABELS = {**SOURCE_LABELS, "all": "over all three"}
 BAND_SOURCES = ("all", "systems", "items", "judges")  # of correlations, as far as defined
 Point = CurvePoint | CorrelationPoint
+Titled = TypeVar("Titled", Table, Curve, Report)
+SHOWN_SHARES = (
+    "system",
+    Column(heading="in summaries", show=percent),
+    Column(heading="in the recognized input", show=percent),
+    N,
+)
 
 
 # --- Selection of points -------------------------------------------------------------------------
 
 
 def _coefficient_value(coefficient: str) -> Value:
-    name = COEFFICIENT_NAMES.get(coefficient, coefficient)
-    return Value(name, "high", -1, 1, "with mean judgements of systems")
+    return replace(COEFFICIENT_VALUES[coefficient], doc="with mean judgements of systems")
 
 
 def _estimate(point: Point, source: str) -> Estimate:
@@ -81,9 +92,20 @@ def _percent(result: ReferencesExperiment) -> str:
     return f"{100 * result.level:.4g} %"
 
 
-def _marked(result: ReferencesExperiment, title: str) -> str:
-    """Return a title that says so if the data are simulated."""
-    return f"{title} {SIMULATED_MARK}" if result.simulated else title
+def _mark_title(titled: Titled) -> Titled:
+    return replace(titled, title=f"{titled.title} {SIMULATED_MARK}")
+
+
+def _mark_section(section: Section) -> Section:
+    """Return a section with tables and curves that say that their data are simulated."""
+    parts = list[Part]()
+    for part in section.parts:
+        if isinstance(part, Curve) and part.table:
+            table = _mark_title(part.table)
+            parts.append(_mark_title(replace(part, note=SIMULATED_NOTE, table=table)))
+        else:
+            parts.append(_mark_title(part) if isinstance(part, Table) else part)
+    return replace(section, parts=tuple(parts))
 
 
 # --- Sentences: values by number of people -------------------------------------------------------
@@ -281,7 +303,7 @@ def _isolated_sentences(result: ReferencesExperiment) -> Iterator[str]:
             pair = [number(own[compared].mean, scale) for own in points]
             phrases.append(f"{value.name} {pair[0]} with and {pair[1]} without them")
     if phrases:
-        name = COEFFICIENT_NAMES.get(coefficient, coefficient)
+        name = COEFFICIENT_VALUES[coefficient].name
         sentence += f"; {name} at {_people_text(compared)}: {', '.join(phrases)}"
     yield sentence
 
@@ -335,7 +357,7 @@ def _value_sections(result: ReferencesExperiment) -> Iterator[Section]:
             people = ", without isolated people" * (result.has_isolated and not isolated)
             title = f"{value_title(value)} by number of people{people}"
             if points:
-                drawn = result, title, value, points, CURVE_SOURCES, ("system", "mean"), "orders"
+                drawn = title, value, points, CURVE_SOURCES, ("system", "mean"), "orders"
                 parts.append(_draw_points(*drawn))
         if parts:
             yield Section(f"{value.name} by number of people", tuple(parts), text, place="pages")
@@ -353,7 +375,7 @@ def _correlation_section(result: ReferencesExperiment) -> Iterator[Section]:
         names = [value.name for value in result.values]
         points = {name: result.correlation_points(name, coefficient, condition) for name in names}
         title, columns = f"{scale.name}: {result.describe(condition)}", ("value", scale.name)
-        drawn = _draw_points(result, title, scale, points, CORRELATION_SOURCES, columns, band)
+        drawn = _draw_points(title, scale, points, CORRELATION_SOURCES, columns, band)
         curves.append(replace(drawn, clipped=True))
     if curves:
         parts = tuple(replace(curve, compact=len(curves) > 1) for curve in curves)
@@ -361,7 +383,6 @@ def _correlation_section(result: ReferencesExperiment) -> Iterator[Section]:
 
 
 def _draw_points(
-    result: ReferencesExperiment,
     title: str,
     value: Value,
     points: Mapping[str, Mapping[int, Point]],
@@ -381,14 +402,13 @@ def _draw_points(
             rows.append((f"{size}", name, number(point.mean, value), *intervals))
     header = ("people", *columns, *(COLUMN_LABELS[source] for source in known))
     return Curve(
-        _marked(result, title),
+        title,
         value,
         PEOPLE_AXIS,
         "",
         tuple(drawn),
         fitted=True,
-        note=SIMULATED_NOTE * bool(result.simulated),
-        table=replace(_draw_table(result, title, header, rows, names=2), sortable=True),
+        table=Table(title, header, tuple(rows), names=2, sortable=True),
     )
 
 
@@ -403,16 +423,6 @@ def _interval_cell(point: Point, source: str, value: Value) -> str:
 
 
 # --- Tables --------------------------------------------------------------------------------------
-
-
-def _draw_table(
-    result: ReferencesExperiment,
-    title: str,
-    header: Sequence[str],
-    rows: Iterable[tuple[str, ...]],
-    names: int = 1,
-) -> Table:
-    return Table(_marked(result, title), tuple(header), tuple(rows), names)
 
 
 def _system_section(result: ReferencesExperiment) -> Section:
@@ -439,7 +449,7 @@ def _system_section(result: ReferencesExperiment) -> Section:
         for system in result.systems
     )
     title = "Systems: values, and numbers of people in parentheses"
-    table = _draw_table(result, title, ("system", *columns), rows)
+    table = Table(title, ("system", *columns), tuple(rows))
     return Section("Systems", (table,), f"Intervals: {_percent(result)}, over items.")
 
 
@@ -462,7 +472,7 @@ def _largest_section(result: ReferencesExperiment) -> Iterator[Section]:
         )
         title = f"{scale.name} with judges, {result.describe(condition)}"
         header = ("value", "people", scale.name, *labels)
-        tables.append(_draw_table(result, title, header, rows))
+        tables.append(Table(title, header, tuple(rows)))
     if tables:
         text = f"Intervals: {_percent(result)}."
         yield Section("Correlation with judges", tuple(tables), text)
@@ -483,21 +493,12 @@ def _last_point(
 
 def _tests_section(result: ReferencesExperiment) -> Iterator[Section]:
     groups = group_values(((test.coefficient, test.condition), test) for test in result.tests)
-    header = ("first", "second", "first − second", "p (Williams)", "p (permutation)", "p (Holm)")
     tables = []
     for (coefficient, condition), tests in groups.items():
         scale = _coefficient_value(coefficient)
         title = f"Differences in {scale.name}, {result.describe(condition)}"
-        rows = (
-            (
-                test.first,
-                test.second,
-                cell(test.difference, scale),
-                *map(p_value, (test.williams, test.permutation, test.corrected)),
-            )
-            for test in tests
-        )
-        tables.append(_draw_table(result, title, header, rows, names=2))
+        rows = map(tested_row, tests)
+        tables.append(draw_rows(title, TEST_COLUMNS, rows, 2, value=scale))
     if tables:
         text = (
             "Williams' test compares two Pearson correlations with the same judgements and assumes "
@@ -513,17 +514,8 @@ def _people_section(result: ReferencesExperiment) -> Iterator[Section]:
     people = sorted(
         result.annotators, key=lambda one: inf if isnan(one.closeness) else one.closeness
     )
-    rows = (
-        (
-            person.name,
-            "–" if isnan(person.closeness) else f"{person.closeness:.3f}",
-            "–" if isnan(person.deviation) else f"{person.deviation:.2f}",
-            "isolated" if person.isolated else "·",
-        )
-        for person in people
-    )
-    header = ("person", "mean score against others", "distance from the median (SD)", "")
-    table = _draw_table(result, "People, from the most isolated one", header, rows)
+    title = "People, from the most isolated one"
+    table = draw_rows(title, PEOPLE_COLUMNS, map(person_row, people))
     yield Section("People", (table,), _end_sentence(result.rule), place="pages")
 
 
@@ -531,13 +523,12 @@ def _misrecognized_section(result: ReferencesExperiment) -> Iterator[Section]:
     if not result.misrecognized:
         return
     rows = (
-        (share.system, percent(share.summary), percent(share.recognized), f"{share.summary.n:,}")
+        (share.system, share.summary, share.recognized, share.summary.n)
         for share in result.misrecognized
     )
-    header = ("system", "in summaries", "in the recognized input", "n")
     title = "Misrecognized words"
     text = "Share of words that are not in the transcript at their place; n is the number of items."
-    yield Section(title, (_draw_table(result, title, header, rows),), text)
+    yield Section(title, (draw_rows(title, SHOWN_SHARES, rows),), text)
 
 
 def _method_lines(result: ReferencesExperiment) -> Iterator[str]:
@@ -581,8 +572,8 @@ def experiment_report(result: ReferencesExperiment) -> Report:
         *_misrecognized_section(result),
         Section("How it was computed", (Lines("", tuple(_method_lines(result))),), place="pages"),
     )
-    return Report(
-        _marked(result, title),
+    report = Report(
+        title,
         _sizes_sentence(result),
         result.systems,
         sections,
@@ -590,6 +581,9 @@ def experiment_report(result: ReferencesExperiment) -> Report:
         "For the figures by number of people, use -o report.html or --figures FOLDER.",
         human=result.human,
     )
+    if not result.simulated:
+        return report
+    return replace(_mark_title(report), sections=tuple(map(_mark_section, report.sections)))
 
 
 def _sizes_sentence(result: ReferencesExperiment) -> str:
@@ -618,13 +612,14 @@ def _provenance_lines(result: ReferencesExperiment) -> Iterator[str]:
 def experiment_paper_table(result: ReferencesExperiment) -> PaperTable:
     """Return the table for a paper: correlations with judges, with the most people."""
     panels, rows = _panels(result), []
+    mark = f" {SIMULATED_MARK}" * bool(result.simulated)
     for value in result.values if panels else ():
         last = [_last_point(result, value, *panel) for panel in panels]
         cells = [PaperCell(_estimate(point, "all") if point else None) for point in last]
         rows.append(PaperRow(value.name, tuple(cells)))
     return PaperTable(
         "references",
-        f"{_marked(result, 'Correlation of metrics with judges, with all references')}. "
+        f"Correlation of metrics with judges, with all references{mark}. "
         f"{_sizes_sentence(result)}.",
         "metric",
         tuple(PaperColumn(_coefficient_value(name), result.describe(c)) for name, c in panels),

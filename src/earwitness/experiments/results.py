@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import isnan, nan
+from math import inf, isnan, nan
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from earwitness.core import Estimate, Input, Value
-from earwitness.report.result import Result, TableRows
+from earwitness.report.columns import Column, TableRows, record_rows
+from earwitness.report.numbers import p_value
+from earwitness.report.result import Result
 
 # sources of variation that an interval of a curve or a correlation covers
 CURVE_SOURCES = ("orders", "items", "both")
@@ -238,16 +241,21 @@ POINT_COLUMNS = (
 TEST_COLUMNS = (
     "first",
     "second",
-    "coefficient",
-    "human",
-    "isolated",
-    "difference",
-    "low",
-    "high",
-    "williams",
-    "permutation",
-    "corrected",
+    Column("coefficient", hidden=True),
+    Column("human", hidden=True),
+    Column("isolated", hidden=True),
+    Column(heading="first − second", parts={"difference": "value", "low": "low", "high": "high"}),
+    Column("williams", "p (Williams)", show=p_value),
+    Column("permutation", "p (permutation)", show=p_value),
+    Column("corrected", "p (Holm)", show=p_value),
 )
+PEOPLE_COLUMNS = (
+    "person",
+    Column("closeness", "mean score against others", Value("closeness", "none", 0, 1, "")),
+    Column("deviation", "distance from the median (SD)", Value("deviation", "none", -inf, inf, "")),
+    Column("isolated", "", show=lambda isolated: "isolated" if isolated else "·"),
+)
+LEVELING_COLUMNS = ("value", "system", "people", "last_change", "tolerance")
 SHARE_COLUMNS = ("system", "place", "share", "low", "high", "n")
 SETTINGS = ("human", "items", "judges", "orders", "exact", "level", "smallest_r", "rule")
 
@@ -257,22 +265,33 @@ def experiment_tables(result: ReferencesExperiment) -> dict[str, TableRows]:
 
     The last column of every table but the settings says whether the data are simulated.
     """
-    people = ((p.name, p.closeness, p.deviation, p.isolated) for p in result.annotators)
-    leveling = ((o.value, o.system, o.people, o.last_change, o.tolerance) for o in result.leveling)
-    tables: dict[str, tuple[tuple[str, ...], Iterable[tuple[Any, ...]]]] = {
-        "points": (POINT_COLUMNS, _point_rows(result)),
-        "tests": (TEST_COLUMNS, _test_rows(result)),
-        "leveling": (("value", "system", "people", "last_change", "tolerance"), leveling),
-        "people": (("person", "closeness", "deviation", "isolated"), people),
-        "misrecognized": (SHARE_COLUMNS, _share_rows(result)),
-        "judgements": (("system", "mean"), (result.judged or {}).items()),
+    tables = {
+        "points": TableRows(POINT_COLUMNS, _point_rows(result)),
+        "tests": record_rows(TEST_COLUMNS, map(tested_row, result.tests)),
+        "leveling": TableRows(
+            LEVELING_COLUMNS, map(attrgetter(*LEVELING_COLUMNS), result.leveling)
+        ),
+        "people": record_rows(PEOPLE_COLUMNS, map(person_row, result.annotators)),
+        "misrecognized": TableRows(SHARE_COLUMNS, _share_rows(result)),
+        "judgements": TableRows(("system", "mean"), (result.judged or {}).items()),
     }
     simulated = bool(result.simulated)
-    marked: dict[str, TableRows] = {
-        name: ((*header, "simulated"), [(*row, simulated) for row in rows])
-        for name, (header, rows) in tables.items()
+    marked = {
+        name: TableRows((*table.columns, "simulated"), [(*row, simulated) for row in table.rows])
+        for name, table in tables.items()
     }
-    return {**marked, "settings": (("name", "setting"), list(_setting_rows(result)))}
+    return {**marked, "settings": TableRows(("name", "setting"), list(_setting_rows(result)))}
+
+
+def tested_row(test: ValueTest) -> tuple[Any, ...]:
+    """Return the cells below ``TEST_COLUMNS``."""
+    names = test.first, test.second, test.coefficient, *test.condition
+    return (*names, test.difference, test.williams, test.permutation, test.corrected)
+
+
+def person_row(person: Annotator) -> tuple[Any, ...]:
+    """Return the cells below ``PEOPLE_COLUMNS``."""
+    return person.name, person.closeness, person.deviation, person.isolated
 
 
 def _point_rows(result: ReferencesExperiment) -> Iterator[tuple[Any, ...]]:
@@ -287,14 +306,7 @@ def _point_rows(result: ReferencesExperiment) -> Iterator[tuple[Any, ...]]:
 
 def _interval_rows(intervals: Mapping[str, Estimate]) -> Iterator[tuple[Any, ...]]:
     for source, estimate in intervals.items():
-        yield (source, *(getattr(estimate, name) for name in INTERVAL_COLUMNS))
-
-
-def _test_rows(result: ReferencesExperiment) -> Iterator[tuple[Any, ...]]:
-    for test in result.tests:
-        difference = test.difference.value, test.difference.low, test.difference.high
-        names = test.first, test.second, test.coefficient, *test.condition
-        yield (*names, *difference, test.williams, test.permutation, test.corrected)
+        yield (source, *attrgetter(*INTERVAL_COLUMNS)(estimate))
 
 
 def _share_rows(result: ReferencesExperiment) -> Iterator[tuple[Any, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -23,6 +24,7 @@ from earwitness.errors import SHOWN_PROBLEMS, InputError, Problem, file_problem
 from earwitness.io.records import DECODE_ERRORS, JSON_ARRAY_MESSAGE
 from earwitness.io.schema import MAX_INTEGER_NAME, BadLine, Fault, load_json_line, show
 from earwitness.io.source import UTF8_BOM, RecordSource
+from earwitness.version import __version__
 
 # --- Tables and their faults ---------------------------------------------------------------------
 # A cell is text, as in CSV; an empty cell is a missing value. Faults are kept with their line
@@ -105,6 +107,7 @@ class InputTable(ABC):
     lines: Sequence[int] = ()
     partial: frozenset[str] = frozenset()
     comma: bool = False  # numbers may have a decimal comma
+    signature: str = ""  # of all rows, from the comment at the head
     notes: list[str] = field(default_factory=list)
 
     @abstractmethod
@@ -184,6 +187,19 @@ def csv_text(rows: Iterable[Iterable[Any]]) -> str:
     return "".join(lines)
 
 
+# First line of a CSV file of results: what is the same for all rows, as JSON.
+COMMENT = re.compile(r'\ufeff?"?# earwitness \S+ (.*)\r?\n?')
+
+
+def comment_line(**provenance: Any) -> str:
+    """Return the comment at the head of a CSV file, which readers skip.
+
+    >>> print(comment_line(signature="collar(collar=3.0)"), end="")
+    # earwitness 0.1.0 {"signature": "collar(collar=3.0)"}
+    """
+    return f"# earwitness {__version__} {json.dumps(provenance, ensure_ascii=False)}\n"
+
+
 def records_csv(records: Sequence[Mapping[str, Any]]) -> str:
     """Return records as CSV, with one column per key of any record."""
     columns = list(dict.fromkeys(chain.from_iterable(records)))
@@ -207,11 +223,14 @@ def unescape_cell(cell: str) -> str:
 
 
 def read_csv(text: str, wrong: TableFaults, wanted: Collection[str]) -> CsvTable:
-    """Read a table with column names in the first row; empty rows are skipped."""
+    """Read a table with column names in the first row; empty rows and a comment are skipped."""
+    signature = ""
+    if comment := COMMENT.match(text):
+        signature, text = _read_signature(comment[1]), f"\n{text[comment.end() :]}"
     delimiter = _find_delimiter(text, wanted)
     numbers, rows = _split_rows(text, delimiter, wrong)
     nonempty = [place for place, row in enumerate(rows) if any(row)]
-    table = CsvTable(wrong, comma=delimiter == ";")
+    table = CsvTable(wrong, comma=delimiter == ";", signature=signature)
     if nonempty:
         table.names = [unescape_cell(name).strip(BLANKS) for name in rows[nonempty[0]]]
     for name in dict.fromkeys(table.names):
@@ -227,6 +246,15 @@ def read_csv(text: str, wrong: TableFaults, wanted: Collection[str]) -> CsvTable
     table.lines = [numbers[place] for place in complete]
     table.rows = [rows[place] for place in complete]
     return table
+
+
+def _read_signature(comment: str) -> str:
+    """Return the signature in a comment, which a spreadsheet may have changed."""
+    try:
+        facts = json.loads(comment)
+    except ValueError:
+        return ""
+    return str(facts.get("signature", "")) if isinstance(facts, dict) else ""
 
 
 def _width_fault(fields: int, width: int) -> Fault:
@@ -529,7 +557,9 @@ def open_csv(
     Missing cells of a short row are None; surplus cells of a long row have the key None.
     """
     with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, delimiter=delimiter)
+        first = file.readline()
+        lines = chain(["\n" if COMMENT.fullmatch(first) else first], file)
+        reader = csv.reader(lines, delimiter=delimiter)
         rows = (
             [unescape_cell(cell) if cell[:1] == "'" else cell for cell in cells]
             for cells in reader

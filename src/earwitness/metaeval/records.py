@@ -15,7 +15,8 @@ from earwitness.metaeval.results import (
     SampleSizeCurve,
     ScaleConcordance,
 )
-from earwitness.report.result import TableRows, json_text
+from earwitness.report.columns import TableRows
+from earwitness.report.result import json_text
 
 # --- Rows of the long table ----------------------------------------------------------------------
 
@@ -142,26 +143,14 @@ def _mean_rows(scale: ScaleConcordance) -> Iterator[Row]:
 
 def concordance_json(concordance: Concordance) -> str:
     """Return the result as JSON; keys of figures are level and coefficient."""
-    return json_text(_to_plain(concordance))
-
-
-def _to_plain(value: Any) -> Any:
-    if isinstance(value, Figure):
-        return str(value)
-    if isinstance(value, dict):
-        return {str(key): _to_plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_to_plain(inner) for inner in value]
-    if hasattr(value, "__dataclass_fields__"):
-        return {name: _to_plain(getattr(value, name)) for name in value.__dataclass_fields__}
-    return value
+    return json_text(concordance, Figure)
 
 
 def concordance_tables(concordance: Concordance) -> dict[str, TableRows]:
     """Return the table ``figures``: one row per number, and ``role`` names its kind."""
     rows = (
-        [*(row.get(name, "") for name in COLUMNS), concordance.signature]
+        [row.get(name, "") for name in COLUMNS]
         for scale in concordance.scales
         for row in (scale_row | {"scale": scale.scale.name} for scale_row in scale_rows(scale))
     )
-    return {"figures": ([*COLUMNS, "signature"], rows)}
+    return {"figures": TableRows(COLUMNS, rows, concordance.signature)}

@@ -8,14 +8,11 @@ from math import isnan, nan
 from earwitness.metaeval.join import verb_form
 from earwitness.metaeval.report_tables import (
     CHANCE_LABEL,
-    COEFFICIENT_NAMES,
     CORRECTED_PHRASE,
-    CORRELATION_HEADINGS,
-    LEVEL_PHRASES,
-    RANKED_UNITS,
+    CORRELATIONS,
+    LEVEL_WORDING,
     RATER_LABEL,
-    SWAP_PHRASES,
-    SWAPPED_UNITS,
+    SWAP_WORDING,
     difference_contrasts,
     figure_phrase,
     figure_value,
@@ -81,14 +78,14 @@ def caution_parts(concordance: Concordance) -> Iterator[Lines]:
 def _ranking_sentence(ranking: ScaleRanking) -> str:
     scale, figure, estimates = ranking.scale, ranking.figure, ranking.estimates
     value, alpha = figure_value(figure), ranking.alpha
-    task = f"ranking {RANKED_UNITS[figure.level]} by {scale.scale.name}"
+    task = f"ranking {LEVEL_WORDING[figure.level].ranked} by {scale.scale.name}"
     where = f"in {task}{_scope(ranking)}"
     if not ranking.names:
         has_value = any(not isnan(estimates[name].value) for name in ranking.rank.aside)
         reason = "enough values to be ranked" if has_value else "a defined value"
         return f"No metric has {reason} {where}"
     best, chance, sizes = ranking.names[0], ranking.chance, _sizes_phrase(scale)
-    size = f"{COEFFICIENT_NAMES[figure.coefficient]} {cell(estimates[best], value)}"
+    size = f"{value.name} {cell(estimates[best], value)}"
     is_chance = chance is not None and estimates[best].value <= chance.high
     tests, worse, others = _tests_of_best(ranking)
     if others and ranking.has_few_units:
@@ -254,7 +251,7 @@ def _sample_size_sentences(curves: tuple[SampleSizeCurve, ...]) -> Iterator[str]
             unknown.setdefault(curve.what, {}).update(dict.fromkeys(without_range))
         if not needed:
             continue
-        purpose = f"to rank {RANKED_UNITS[curve.figure.level]}"
+        purpose = f"to rank {LEVEL_WORDING[curve.figure.level].ranked}"
         if all(needed.values()):
             largest = max(needed.values())
             yield f"{_sufficient_phrase(curve, largest, purpose)} (available: {curve.have})"
@@ -314,8 +311,8 @@ def _quotable_sentence(concordance: Concordance, ranking: ScaleRanking) -> str:
     _, worse, others = _tests_of_best(ranking)
     test = ranking.rank.test
     method = (
-        f" (permutation test swapping {SWAPPED_UNITS[test.unit]}, generalizing to "
-        f"{SWAP_PHRASES[test.unit]}; p {CORRECTED_PHRASE}; "
+        f" (permutation test swapping {SWAP_WORDING[test.unit].swapped}, generalizing to "
+        f"{SWAP_WORDING[test.unit].scope}; p {CORRECTED_PHRASE}; "
         f"α = {ranking.alpha:.2g})."
     )
     if worse:
@@ -331,7 +328,7 @@ def _quotable_sentence(concordance: Concordance, ranking: ScaleRanking) -> str:
         units = "systems and items" if figure.level == "global" else "systems"
         units = "items" if len(scale.people) == 1 else units
         sentence += (
-            f" With {units} permuted at random, {COEFFICIENT_NAMES[figure.coefficient]} reaches "
+            f" With {units} permuted at random, {value.name} reaches "
             f"{number(chance.high, value)} by chance "
             f"({100 * (1 + concordance.level) / 2:g} % quantile)."
         )
@@ -410,9 +407,6 @@ def _provenance_lines(concordance: Concordance) -> Iterator[str]:
 # --- Table for a paper ---------------------------------------------------------------------------
 
 
-LEVEL_LABELS = {"system": "systems", "item": "within items", "global": "all outputs"}
-
-
 def concordance_table(concordance: Concordance) -> PaperTable:
     """Return the table for a paper: metrics as rows, coefficients as columns.
 
@@ -422,16 +416,17 @@ def concordance_table(concordance: Concordance) -> PaperTable:
     figures = _paper_figures(concordance)
     several = len(concordance.scales) > 1
     levels = [figure.level for figure in figures]
-    units = dict.fromkeys(SWAPPED_UNITS[one.rank.test.unit] for one in concordance.rankings)
+    units = dict.fromkeys(SWAP_WORDING[one.rank.test.unit].swapped for one in concordance.rankings)
     swapped = " or ".join(units)
     percent = f"{100 * concordance.level:.4g} %"
-    phrases = [f"({LEVEL_LABELS[x]}): {LEVEL_PHRASES[x]}" for x in dict.fromkeys(levels)]
+    wordings = [LEVEL_WORDING[level] for level in dict.fromkeys(levels)]
+    phrases = [f"({wording.label}): {wording.phrase}" for wording in wordings]
     return PaperTable(
         "agreement",
         f"Agreement of metrics with ratings. {_counts_sentence(concordance, votes=True)}. "
         f"{'; '.join(phrases)}.",
         "metric",
-        tuple(PaperColumn(figure_value(f), LEVEL_LABELS[f.level]) for f in figures),
+        tuple(PaperColumn(figure_value(f), LEVEL_WORDING[f.level].label) for f in figures),
         tuple(
             row
             for scale in concordance.scales
@@ -447,7 +442,7 @@ def concordance_table(concordance: Concordance) -> PaperTable:
 
 def _paper_figures(concordance: Concordance) -> list[Figure]:
     ranked = [ranking.figure for ranking in concordance.rankings]
-    main = [Figure(ranked[0].level, name) for name in CORRELATION_HEADINGS] if ranked else []
+    main = [Figure(ranked[0].level, name) for name in CORRELATIONS] if ranked else []
     known = {f for scale in concordance.scales for metric in scale.metrics for f in metric.figures}
     return [figure for figure in dict.fromkeys([*main, *ranked]) if figure in known]
 

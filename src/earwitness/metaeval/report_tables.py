@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import floor, inf, isnan, nan
+from dataclasses import replace
+from math import floor, inf, isnan
+from typing import NamedTuple
 
 from earwitness.core import Contrast, Estimate, Value
 from earwitness.metaeval.coefficients import PARTIAL_COEFFICIENTS
@@ -15,6 +17,7 @@ from earwitness.metaeval.results import (
     ScaleConcordance,
     ScaleRanking,
 )
+from earwitness.report.columns import Column, Columns, N, draw_rows
 from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, number, p_value, value_title
 from earwitness.report.parts import (
     Curve,
@@ -30,40 +33,65 @@ from earwitness.report.parts import (
 # --- Wording of coefficients and levels ----------------------------------------------------------
 
 
-COEFFICIENT_NAMES = {
-    "pearson": "Pearson's r",
-    "spearman": "Spearman's ρ",
-    "kendall_b": "Kendall's τ-b",
-    "kendall_c": "Kendall's τ-c",
-    "tau_23": "τ₂₃",
-    "acc_23": "acc₂₃",
-    "acc_23_calibrated": "acc₂₃ with tie calibration",
-    "pairwise_accuracy": "pairwise accuracy",
-    "soft_pairwise_accuracy": "soft pairwise accuracy",
-    "partial_pearson": "partial r",
-    "partial_spearman": "partial ρ",
-    "partial_kendall": "partial τ-b",
+def _correlation(name: str) -> Value:
+    return Value(name, "high", -1.0, 1.0, "")
+
+
+COEFFICIENT_VALUES = {
+    "pearson": _correlation("Pearson's r"),
+    "spearman": _correlation("Spearman's ρ"),
+    "kendall_b": _correlation("Kendall's τ-b"),
+    "kendall_c": _correlation("Kendall's τ-c"),
+    "tau_23": _correlation("τ₂₃"),
+    "acc_23": Value.share("acc₂₃", ""),
+    "acc_23_calibrated": Value.share("acc₂₃ with tie calibration", ""),
+    "pairwise_accuracy": Value.share("pairwise accuracy", ""),
+    "soft_pairwise_accuracy": Value.share("soft pairwise accuracy", ""),
+    "partial_pearson": _correlation("partial r"),
+    "partial_spearman": _correlation("partial ρ"),
+    "partial_kendall": _correlation("partial τ-b"),
 }
-SHARE_COEFFICIENTS = (
-    "acc_23",
-    "acc_23_calibrated",
-    "pairwise_accuracy",
-    "soft_pairwise_accuracy",
-)
-RANKED_UNITS = {"system": "systems", "item": "outputs within items", "global": "all outputs"}
-LEVEL_PHRASES = {
-    "system": "across systems",
-    "item": "across systems within each item (averaged over items)",
-    "global": "across all outputs",
+# headings of the coefficients that are in every ranking
+CORRELATIONS = {"pearson": "Pearson", "spearman": "Spearman", "kendall_b": "Kendall"}
+
+
+class LevelWording(NamedTuple):
+    """What metrics rank at a level, the level in a sentence, and as a label."""
+
+    ranked: str
+    phrase: str
+    label: str
+
+
+LEVEL_WORDING = {
+    "system": LevelWording("systems", "across systems", "systems"),
+    "item": LevelWording(
+        "outputs within items",
+        "across systems within each item (averaged over items)",
+        "within items",
+    ),
+    "global": LevelWording("all outputs", "across all outputs", "all outputs"),
+}
+
+
+class SwapWording(NamedTuple):
+    """Heading of p of a test that swaps units, what it swaps, and to what it generalizes."""
+
+    heading: str
+    swapped: str = ""
+    scope: str = ""
+
+
+SWAP_WORDING = {
+    "systems": SwapWording("p, systems swapped", "the scores of whole systems", "other systems"),
+    "items": SwapWording(
+        "p, items swapped (on these systems)",
+        "the scores of whole items",
+        "other items on these systems",
+    ),
+    "outputs": SwapWording("p, outputs swapped (on these systems)"),
 }
 CORRECTED_PHRASE = "corrected by the step-down max-T method"
-SWAPPED_UNITS = {"items": "the scores of whole items", "systems": "the scores of whole systems"}
-SWAP_PHRASES = {"items": "other items on these systems", "systems": "other systems"}
-TEST_HEADINGS = {
-    "systems": "p, systems swapped",
-    "items": "p, items swapped (on these systems)",
-    "outputs": "p, outputs swapped (on these systems)",
-}
 
 
 def resampled_units(over: str) -> str:
@@ -73,20 +101,23 @@ def resampled_units(over: str) -> str:
 
 def ranking_title(figure: Figure) -> str:
     """Return what is ranked at the level of a coefficient."""
-    return f"ranking of {RANKED_UNITS[figure.level]}"
+    return f"ranking of {LEVEL_WORDING[figure.level].ranked}"
 
 
 def figure_phrase(figure: Figure) -> str:
     """Return the coefficient and its level in words."""
-    return f"{COEFFICIENT_NAMES[figure.coefficient]} {LEVEL_PHRASES[figure.level]}"
+    return f"{COEFFICIENT_VALUES[figure.coefficient].name} {LEVEL_WORDING[figure.level].phrase}"
 
 
 def figure_value(figure: Figure) -> Value:
     """Return the range of a coefficient; higher is better."""
-    low = 0.0 if figure.coefficient in SHARE_COEFFICIENTS else -1.0
-    return Value(
-        COEFFICIENT_NAMES[figure.coefficient], "high", low, 1.0, LEVEL_PHRASES[figure.level]
-    )
+    return replace(COEFFICIENT_VALUES[figure.coefficient], doc=LEVEL_WORDING[figure.level].phrase)
+
+
+def figure_column(figure: Figure, heading: str = "", *, counted: bool = False) -> Column:
+    """Return the column of a coefficient."""
+    value = figure_value(figure)
+    return Column(heading or value.name, value=value, counted=counted)
 
 
 # --- Ranking of metrics --------------------------------------------------------------------------
@@ -138,14 +169,11 @@ def _ranking_intervals(ranking: ScaleRanking) -> Intervals:
     return Intervals(title, value, "metric", rows, _ranking_table(ranking, title))
 
 
-CORRELATION_HEADINGS = {"pearson": "Pearson", "spearman": "Spearman", "kendall_b": "Kendall"}
-
-
 def _ranking_table(ranking: ScaleRanking, title: str) -> Table:
     """Return the ranking, with the values of the other two correlations beside it."""
     scale, rank, figure = ranking.scale, ranking.rank, ranking.figure
-    value, labels, metrics = figure_value(figure), metric_labels(scale), scale.by_name
-    others = [Figure(figure.level, n) for n in CORRELATION_HEADINGS if n != figure.coefficient]
+    labels, metrics = metric_labels(scale), scale.by_name
+    others = [Figure(figure.level, n) for n in CORRELATIONS if n != figure.coefficient]
     best = ranking.names[0] if ranking.names else ""
     p = {
         other: p_value(test.corrected)
@@ -163,26 +191,23 @@ def _ranking_table(ranking: ScaleRanking, title: str) -> Table:
     controls.append((RATER_LABEL, {f: ceiling.rater for f, ceiling in ceilings.items()}))
     controls.append((HALVES_LABEL, {f: ceiling.halves for f, ceiling in ceilings.items()}))
     entries += [(label, "", figures, "") for label, figures in controls if figure in figures]
-    rows = tuple(
+    rows = (
         (
             label,
             place,
-            cell(figures[figure], value),
-            *(number(figures[f].value, figure_value(f)) if f in figures else "–" for f in others),
-            f"{figures[figure].n:,}",
+            figures[figure],
+            *(figures[other].value if other in figures else None for other in others),
+            figures[figure].n,
             p_cell,
         )
         for label, place, figures, p_cell in entries
     )
-    header = (
-        "metric",
-        "group",
-        CORRELATION_HEADINGS.get(figure.coefficient, "value"),
-        *(CORRELATION_HEADINGS[other.coefficient] for other in others),
-        "n",
-        CORRECTED_P_HEADINGS.get(ranking.correction, "p").replace("p", "p vs best", 1),
-    )
-    return Table(title, header, rows)
+    values = [
+        figure_column(one, CORRELATIONS.get(one.coefficient, "value")) for one in (figure, *others)
+    ]
+    p_heading = CORRECTED_P_HEADINGS.get(ranking.correction, "p").replace("p", "p vs best", 1)
+    columns: Columns = ("metric", "group", *values, N, Column(p_heading))
+    return draw_rows(title, columns, rows)
 
 
 def has_one_system(concordance: Concordance) -> bool:
@@ -214,8 +239,8 @@ def _unit_sentence(concordance: Concordance) -> str:
     phrases = dict.fromkeys(
         too_few_phrase(ranking, "a difference between metrics")
         if ranking.has_few_units
-        else f"tests between metrics swap {SWAPPED_UNITS[test.unit]} ({test.units:,} {test.unit}), "
-        f"which generalizes to {SWAP_PHRASES[test.unit]}"
+        else f"tests between metrics swap {SWAP_WORDING[test.unit].swapped} "
+        f"({test.units:,} {test.unit}), which generalizes to {SWAP_WORDING[test.unit].scope}"
         for ranking in concordance.rankings
         for test in [ranking.rank.test]
     )
@@ -225,7 +250,7 @@ def _unit_sentence(concordance: Concordance) -> str:
 def too_few_phrase(ranking: ScaleRanking, purpose: str) -> str:
     """Return that so few units (or permutations) cannot be significant, and how many can."""
     test = ranking.rank.test
-    purpose = f"to show {purpose} for {SWAP_PHRASES[test.unit]}"
+    purpose = f"to show {purpose} for {SWAP_WORDING[test.unit].scope}"
     if test.units >= test.needed:
         done, needed = round(1 / test.smallest_p) - 1, floor(1 / round(ranking.alpha, 9))
         return f"{done:,} permutations are too few {purpose}: at least {needed:,} are needed"
@@ -267,24 +292,20 @@ def _test_note(concordance: Concordance) -> str:
 
 
 def _test_table(scale: ScaleConcordance) -> Table:
-    rows = tuple(
+    rows = (
         (
-            f"{difference.a} – {difference.b}",
-            ranking_title(difference.figure),
-            cell(difference.difference, figure_value(difference.figure)),
-            *(p_value(difference.p.get(unit, nan)) for unit in TEST_HEADINGS),
-            p_value(difference.williams),
+            f"{test.a} – {test.b}",
+            ranking_title(test.figure),
+            cell(test.difference, figure_value(test.figure)),
+            *map(test.p.get, SWAP_WORDING),
+            test.williams,
         )
-        for difference in scale.apart
+        for test in scale.apart
     )
-    header = (
-        "metrics",
-        "level",
-        "difference",
-        *TEST_HEADINGS.values(),
-        "p, Williams",
-    )
-    return Table(f"{scale.scale.name}: tests between metrics", header, rows, names=2)
+    headings = *(wording.heading for wording in SWAP_WORDING.values()), "p, Williams"
+    tests = (Column(heading, show=p_value) for heading in headings)
+    columns: Columns = ("metrics", "level", "difference", *tests)
+    return draw_rows(f"{scale.scale.name}: tests between metrics", columns, rows, 2)
 
 
 SWAP_NOTE = (
@@ -322,18 +343,15 @@ def _partial_table(ranking: ScaleRanking, columns: Sequence[str]) -> Table:
     )
     given = plain._replace(coefficient=PARTIAL_COEFFICIENTS[plain.coefficient])
     metrics = [ranking.scale.by_name[n] for n in (*ranking.names, *ranking.rank.aside)]
-    rows = tuple(
-        (
-            metric_label(metric),
-            *(cell(metric.figures[figure], figure_value(figure)) for figure in (plain, given)),
-            f"{metric.figures[given].n:,}",
-        )
+    rows = (
+        (metric_label(metric), own[plain], own[given], own[given].n)
         for metric in metrics
+        for own in [metric.figures]
         if metric.metric not in columns
     )
-    scale, coefficient = ranking.scale.scale.name, COEFFICIENT_NAMES[plain.coefficient]
-    title = f"{scale}, {ranking_title(plain)}: {coefficient}"
-    return Table(title, ("metric", "plain", f"given {' and '.join(columns)}", "n"), rows)
+    title = f"{ranking.scale.scale.name}, {ranking_title(plain)}: {figure_value(plain).name}"
+    headings = "metric", "plain", f"given {' and '.join(columns)}", "n"
+    return draw_rows(title, headings, rows, value=figure_value(plain))
 
 
 def group_sections(concordance: Concordance) -> Iterator[Section]:
@@ -361,23 +379,18 @@ def _group_intervals(scale: ScaleConcordance, figure: Figure, field: str) -> Int
     value = figure_value(figure)
     title = f"{scale.scale.name}, {ranking_title(figure)}: {value_title(value)} by {field}"
     rows = [
-        (
-            label,
-            *(
-                f"{cell(group.figures[name][figure], value)} n {group.figures[name][figure].n:,}"
-                for group in groups
-            ),
-        )
+        (label, *(group.figures[name][figure] for group in groups))
         for name, label in labels.items()
     ]
-    sizes = [f"{one.systems:,}, {one.items:,}, {one.raters:,}" for one in groups]
-    rows.append((SIZES_LABEL, *sizes))
+    columns = (figure_column(figure, group.group, counted=True) for group in groups)
+    table = draw_rows(title, ("metric", *columns), rows)
+    sizes = (f"{one.systems:,}, {one.items:,}, {one.raters:,}" for one in groups)
+    table = replace(table, rows=(*table.rows, (SIZES_LABEL, *sizes)))
     drawn = tuple(
         (group.group, {labels[n]: figures[figure] for n, figures in group.figures.items()})
         for group in groups
     )
-    header = ("metric", *(group.group for group in groups))
-    return Intervals(title, value, field, drawn, Table(title, header, tuple(rows)))
+    return Intervals(title, value, field, drawn, table)
 
 
 SIZES_LABEL = "(systems, items, raters)"
@@ -386,9 +399,16 @@ SIZES_LABEL = "(systems, items, raters)"
 # --- Tables and plots ----------------------------------------------------------------------------
 
 
-SCALE_POINTS_VALUE = Value("scale points", "low", 0.0, inf, "scale points")
-SHARE_VALUE = Value("share", "low", 0.0, 1.0, "share")
-CORRELATION_VALUE = Value("r", "high", -1.0, 1.0, "correlation")
+PEARSON, POINTS = COEFFICIENT_VALUES["pearson"], Value("RMSE", "low", 0.0, inf, "", "scale points")
+ERROR_COLUMNS = (
+    "metric",
+    "mapping",
+    "n",
+    Column(heading="Pearson's r", value=PEARSON),
+    Column(heading="RMSE", value=POINTS),
+    Column(heading="RMSE*", value=POINTS),
+    Column(heading="outlier ratio", value=Value("outlier ratio", "low", 0.0, 1.0, "")),
+)
 MAX_PLOTTED_METRICS = 12
 
 
@@ -421,27 +441,21 @@ def _scatter_plots(scale: ScaleConcordance) -> Scatters:
         )
         curves = [errors.curve for errors in metric.mapped if errors.level == "system"]
         pearson = metric.figures.get(Figure("system", "pearson"))
-        caption = f"r {number(pearson.value, CORRELATION_VALUE)}" if pearson else ""
+        caption = f"r {number(pearson.value, PEARSON)}" if pearson else ""
         plots.append(Scatter(metric_label(metric), caption, points, curves[0] if curves else ()))
-    header = (
-        "system",
-        f"mean rating, {scale.scale.name}",
-        *(metric_label(metric) for metric in scale.metrics),
-    )
-    rows = tuple(
-        (
-            system,
-            cell(people, scale.scale),
-            *(_mean_cell(metric.systems.get(system)) for metric in scale.metrics),
-        )
+    means = (Column(metric_label(metric), show=_show_mean) for metric in scale.metrics)
+    columns: Columns = ("system", f"mean rating, {scale.scale.name}", *means)
+    rows = (
+        (system, people, *(metric.systems.get(system) for metric in scale.metrics))
         for system, people in scale.people.items()
     )
     title = f"{scale.scale.name}: system means"
-    return Scatters(title, scale.scale, tuple(plots), Table(title, header, rows))
+    table = draw_rows(title, columns, rows, value=scale.scale)
+    return Scatters(title, scale.scale, tuple(plots), table)
 
 
-def _mean_cell(estimate: Estimate | None) -> str:
-    return "–" if estimate is None or isnan(estimate.value) else f"{estimate.value:.4g}"
+def _show_mean(estimate: Estimate) -> str:
+    return "–" if isnan(estimate.value) else f"{estimate.value:.4g}"
 
 
 SCATTER_NOTE = (
@@ -453,24 +467,19 @@ SCATTER_NOTE = (
 
 
 def _coefficient_tables(scale: ScaleConcordance) -> Iterator[Table]:
-    for level in LEVEL_PHRASES:
+    for level, wording in LEVEL_WORDING.items():
         names = [f for f in (scale.metrics[0].figures if scale.metrics else ()) if f.level == level]
         if not names:
             continue
         series = {metric_label(metric): metric.figures for metric in scale.metrics}
         if names[0] in scale.chance:
             series[CHANCE_LABEL] = scale.chance
-        rows = [
-            (
-                name,
-                f"{estimates[names[0]].n:,}",
-                *(cell(estimates[f], figure_value(f)) if f in estimates else "–" for f in names),
-            )
+        rows = (
+            (name, estimates[names[0]].n, *map(estimates.get, names))
             for name, estimates in series.items()
-        ]
-        title = f"{scale.scale.name}: {LEVEL_PHRASES[level]}"
-        header = ("metric", "n", *(COEFFICIENT_NAMES[f.coefficient] for f in names))
-        yield Table(title, header, tuple(rows))
+        )
+        columns: Columns = ("metric", N, *map(figure_column, names))
+        yield draw_rows(f"{scale.scale.name}: {wording.phrase}", columns, rows)
 
 
 COEFFICIENT_NOTE = (
@@ -486,23 +495,22 @@ COEFFICIENT_NOTE = (
 
 def _error_tables(scale: ScaleConcordance) -> Iterator[Table]:
     for level, what in (("system", "systems"), ("global", "outputs")):
-        rows = tuple(
+        rows = [
             (
                 metric_label(metric),
                 _mapping_cell(errors),
-                f"{errors.rmse.n:,}",
-                cell(errors.pearson, CORRELATION_VALUE),
-                cell(errors.rmse, SCALE_POINTS_VALUE),
-                number(errors.rmse_star.value, SCALE_POINTS_VALUE),
-                cell(errors.outliers, SHARE_VALUE),
+                errors.rmse.n,
+                errors.pearson,
+                errors.rmse,
+                errors.rmse_star.value,
+                errors.outliers,
             )
             for metric in scale.metrics
             for errors in metric.mapped
             if errors.level == level
-        )
+        ]
         if rows:
-            header = ("metric", "mapping", "n", "Pearson's r", "RMSE", "RMSE*", "outlier ratio")
-            yield Table(f"{scale.scale.name}: errors across {what}", header, rows, names=2)
+            yield draw_rows(f"{scale.scale.name}: errors across {what}", ERROR_COLUMNS, rows, 2)
 
 
 def _mapping_cell(errors: MappingErrors) -> str:
@@ -518,23 +526,20 @@ MAPPING_NOTE = (
 )
 
 
+CEILING_COLUMNS = (
+    Column("coefficient", show=lambda value: f"{value.name} {value.doc}"),
+    "one rater vs the others",
+    "half vs half",
+    Column("two full panels (Spearman–Brown)", value=PEARSON),
+)
+
+
 def _ceiling_table(scale: ScaleConcordance) -> Table:
-    rows = tuple(
-        (
-            figure_phrase(ceiling.figure),
-            cell(ceiling.rater, figure_value(ceiling.figure)),
-            cell(ceiling.halves, figure_value(ceiling.figure)),
-            "–" if ceiling.stepped != ceiling.stepped else f"{ceiling.stepped:.3f}",
-        )
+    rows = (
+        (figure_value(ceiling.figure), ceiling.rater, ceiling.halves, ceiling.stepped)
         for ceiling in scale.ceilings
     )
-    header = (
-        "coefficient",
-        "one rater vs the others",
-        "half vs half",
-        "two full panels (Spearman–Brown)",
-    )
-    return Table(f"{scale.scale.name}: agreement among raters", header, rows)
+    return draw_rows(f"{scale.scale.name}: agreement among raters", CEILING_COLUMNS, rows)
 
 
 def _curve_plots(scale: ScaleConcordance) -> Iterator[Curve]:

@@ -311,6 +311,6 @@ def _undefined_notes(scores: Sequence[Score]) -> Iterator[str]:
 
 
 def _read_signatures(rows: ParsedRatings) -> tuple[str, ...]:
-    if SIGNATURE_COLUMN not in rows.table.names:
-        return ()
-    return tuple(dict.fromkeys(str(cell) for cell in rows.table.cells(SIGNATURE_COLUMN) if cell))
+    columns = [SIGNATURE_COLUMN] if SIGNATURE_COLUMN in rows.table.names else []
+    cells = (cell for name in columns for cell in rows.table.cells(name))
+    return tuple(dict.fromkeys(str(cell) for cell in (rows.table.signature, *cells) if cell))

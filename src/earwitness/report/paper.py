@@ -9,7 +9,7 @@ from textwrap import fill
 from typing import Literal, NamedTuple
 
 from earwitness.core import Estimate, Value, group_values
-from earwitness.io.tables import csv_text
+from earwitness.report.columns import TableRows, table_csv
 from earwitness.report.html.elements import (
     STYLE_POLICY,
     Html,
@@ -603,18 +603,16 @@ def render_paper_csv(table: PaperTable, form: IntervalForm = "brackets") -> str:
         *([table.sections] if table.sections else []),
         table.heading,
         *(f"{column.name}{part}" for column in table.columns for part in ("", *ends, "_mark")),
-        "signature",
     ]
     rows = [
         [
             *([row.section] if table.sections else []),
             row.name,
             *(part for cell in row.cells for part in _csv_cell(cell, has_ends=bool(ends))),
-            table.signature,
         ]
         for row in table.rows
     ]
-    return csv_text([header, *rows])
+    return table_csv(TableRows(header, rows, table.signature))
 
 
 def _csv_cell(cell: PaperCell, *, has_ends: bool) -> Iterator[float | str]:

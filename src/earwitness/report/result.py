@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from earwitness.errors import MissingExtra, UsageError, nearest
-from earwitness.io.tables import csv_text
 from earwitness.report import apply_renderer
+from earwitness.report.columns import TableRows, table_csv
 
 if TYPE_CHECKING:
     import pandas
     import polars
 
-TableRows = tuple[Sequence[str], Iterable[Sequence[Any]]]  # names of columns, and rows
 SHOWN_LINES = 26  # of a report in an interactive session
 DISPLAY_WIDTH = 88
 
@@ -53,8 +52,9 @@ class Result:
         name = next(iter(tables)) if table is None else table
         if name not in tables:
             raise UsageError(f'unknown table "{name}" — {nearest(name, tables)}')
-        header, rows = tables[name]
-        return [dict(zip(header, row, strict=True)) for row in rows]
+        columns, rows, signature = TableRows(*tables[name])
+        facts = {"signature": signature} if signature else {}
+        return [dict(zip(columns, row, strict=True)) | facts for row in rows]
 
     @property
     def table_names(self) -> tuple[str, ...]:
@@ -110,29 +110,34 @@ def tables_json(result: Result) -> str:
 
 def main_table_csv(result: Result) -> str:
     """Return the main table of a result as CSV."""
-    header, rows = next(iter(apply_renderer(result, "tables").values()))
-    return csv_text((header, *rows))
+    return table_csv(next(iter(apply_renderer(result, "tables").values())))
 
 
 def record_table(records: Sequence[Mapping[str, Any]]) -> TableRows:
     """Return records as a table; missing values are empty."""
     columns = list(dict.fromkeys(name for record in records for name in record))
-    return columns, [[record.get(name, "") for name in columns] for record in records]
+    return TableRows(columns, [[record.get(name, "") for name in columns] for record in records])
 
 
 # --- JSON ---------------------------------------------------------------------------------------
 
 
-def json_text(record: Any) -> str:
-    """Return a record as JSON: dataclasses as objects, and undefined numbers as null."""
-    return json.dumps(_plain_value(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+def json_text(record: Any, names: type | tuple[()] = ()) -> str:
+    """Return a record as JSON: dataclasses as objects, and undefined numbers as null.
 
+    Values and keys of the type ``names`` are written as text.
+    """
 
-def _plain_value(value: Any) -> Any:
-    if isinstance(value, float) and not isfinite(value):
-        return None
-    if is_dataclass(value):
-        return {field.name: _plain_value(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {key: _plain_value(inner) for key, inner in value.items()}
-    return [_plain_value(inner) for inner in value] if isinstance(value, list | tuple) else value
+    def plain(value: Any) -> Any:
+        if isinstance(value, float) and not isfinite(value):
+            return None
+        if isinstance(value, names):
+            return str(value)
+        if is_dataclass(value):
+            return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        if isinstance(value, Mapping):
+            pairs = value.items()
+            return {str(k) if isinstance(k, names) else k: plain(inner) for k, inner in pairs}
+        return [plain(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+    return json.dumps(plain(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"

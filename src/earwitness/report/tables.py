@@ -7,10 +7,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf, isnan
-from typing import Literal
+from typing import Any, Literal
 
 from earwitness.core import Contrast, Estimate, Value, WordNetwork
 from earwitness.report.charts import MAX_DRAWN_WORDS
+from earwitness.report.columns import ESTIMATE_PARTS, Column, Columns, N, P, draw_rows
 from earwitness.report.numbers import (
     CORRECTED_P_HEADINGS,
     MINUS,
@@ -277,6 +278,9 @@ def better_system(contrast: Contrast) -> str:
     return contrast.better or ("·" if is_tested(contrast) else "not tested")
 
 
+BETTER = Column(heading="better", parts={"better": "better"}, show=better_system)
+
+
 def _matrix_table(part: Matrix) -> Table:
     rows = tuple(
         (a, *_estimate_cell(part, a), *(_verdict_mark(part, a, b) for b in part.systems))
@@ -301,32 +305,33 @@ def _verdict_mark(part: Matrix, a: str, b: str) -> str:
 
 
 def _contrast_table(part: Matrix) -> Table:
-    """Return differences with p, corrected p and effect sizes, as far as available."""
-    corrected = CORRECTED_P_HEADINGS.get(part.correction)
-    has_effects = any(contrast.effect is not None for contrast in part.contrasts)
-    header = ("first", "second", "first − second", "n", "p", *([corrected] if corrected else []))
-    has_notes = any(contrast.note for contrast in part.contrasts)
-    header += (
-        *(["effect size"] if has_effects else []),
-        "better",
-        *(["note"] if has_notes else []),
+    return draw_rows(
+        f"{part.title}: differences",
+        contrast_columns(part.contrasts, part.correction),
+        map(contrast_cells, rank_contrasts(part)),
+        2,
+        value=part.value,
+        sortable=len(part.contrasts) > 1,
     )
-    rows = tuple(
-        (
-            contrast.a,
-            contrast.b,
-            cell(contrast.difference, part.value),
-            f"{contrast.difference.n:,}",
-            p_value(contrast.p),
-            *([p_value(contrast.p_corrected)] if corrected else []),
-            *(
-                [cell(contrast.effect, EFFECT_SIZE) if contrast.effect else "–"]
-                if has_effects
-                else []
-            ),
-            better_system(contrast),
-            *([contrast.note] if has_notes else []),
-        )
-        for contrast in rank_contrasts(part)
+
+
+def contrast_columns(contrasts: Sequence[Contrast], correction: str) -> Columns:
+    """Return columns of differences with p, corrected p and effect sizes, as far as available."""
+    heading = CORRECTED_P_HEADINGS.get(correction)
+    has_effects = any(contrast.effect is not None for contrast in contrasts)
+    return (
+        Column("a", "first"),
+        Column("b", "second"),
+        Column(heading="first − second", parts=ESTIMATE_PARTS),
+        N,
+        P,
+        Column("p_corrected", heading, show=p_value, hidden=heading is None),
+        Column(heading="effect size", value=EFFECT_SIZE, hidden=not has_effects),
+        BETTER,
+        Column(heading="note", hidden=not any(contrast.note for contrast in contrasts)),
     )
-    return Table(f"{part.title}: differences", header, rows, names=2, sortable=len(rows) > 1)
+
+
+def contrast_cells(c: Contrast) -> tuple[Any, ...]:
+    """Return the cells of ``contrast_columns``."""
+    return c.a, c.b, c.difference, c.difference.n, c.p, c.p_corrected, c.effect, c, c.note

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,9 +12,11 @@ import msgspec
 from earwitness.core import Contrast, Estimates, FaultyCase, Key
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFiles, AtomicWriter
-from earwitness.io.tables import csv_text
+from earwitness.io.tables import comment_line, csv_text
 from earwitness.registry import TASKS
-from earwitness.report.result import TableRows, json_text
+from earwitness.report.columns import TableRows, record_rows, table_csv
+from earwitness.report.result import json_text
+from earwitness.report.tables import contrast_cells, contrast_columns
 from earwitness.scoring.results import (
     KEY_COLUMNS,
     REFERENCE_COLUMNS,
@@ -28,7 +29,6 @@ from earwitness.scoring.results import (
 
 
 ESTIMATE_COLUMNS = ("system", "name", "value", "low", "high", "level", "n", "undefined", "method")
-TEST_COLUMNS = ("p", "p_corrected", "better")
 
 
 def to_json(scores: Scores) -> str:
@@ -84,29 +84,26 @@ def _contrast(contrast: Contrast) -> dict[str, Any]:
 
 
 def to_csv(scores: Scores) -> str:
-    """Return one line per estimate, with signature and provenance; undefined numbers are empty."""
-    provenance = json.dumps(asdict(scores.provenance), ensure_ascii=False)
-    header, rows = _estimate_rows(scores)
-    return csv_text([[*header, "provenance"], *([*row, provenance] for row in rows)])
+    """Return one line per estimate below a comment with the provenance."""
+    return table_csv(_estimate_rows(scores), provenance=asdict(scores.provenance))
 
 
 def scores_tables(scores: Scores) -> dict[str, TableRows]:
     """Return the tables of scores by name: estimates, and the values of cases if they were kept."""
     tables: dict[str, TableRows] = {"scores": _estimate_rows(scores)}
     if scores.samples is not None:
-        tables["samples"] = (scores.samples.columns, scores.samples.rows)
+        tables["samples"] = TableRows(scores.samples.columns, scores.samples.rows)
     return tables
 
 
 def _estimate_rows(scores: Scores) -> TableRows:
-    header = (*ESTIMATE_COLUMNS, "field", "group", "signature")
     rows = (
-        [system, name, *asdict(estimate).values(), field, group, scores.signature]
+        [system, name, *asdict(estimate).values(), field, group]
         for field, group, systems in _parts(scores)
         for system, estimates in systems.items()
         for name, estimate in estimates.items()
     )
-    return header, rows
+    return TableRows((*ESTIMATE_COLUMNS, "field", "group"), rows, scores.signature)
 
 
 def _parts(scores: Scores) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]:
@@ -126,28 +123,27 @@ def _parts(scores: Scores) -> Iterator[tuple[str, str, Mapping[str, Estimates]]]
 def comparison_tables(comparison: Comparison) -> dict[str, TableRows]:
     """Return the tables of a comparison by name: contrasts, systems on common items, scores."""
     systems = (
-        [system, name, *asdict(estimate).values(), comparison.signature]
+        [system, name, *asdict(estimate).values()]
         for system, estimates in comparison.systems.items()
         for name, estimate in estimates.items()
     )
     return {
         "contrasts": _contrast_rows(comparison),
-        "systems": ((*ESTIMATE_COLUMNS, "signature"), systems),
+        "systems": TableRows(ESTIMATE_COLUMNS, systems, comparison.signature),
         **scores_tables(comparison.scores),
     }
 
 
 def _contrast_rows(comparison: Comparison) -> TableRows:
     whole = GroupContrasts("", "", comparison.items, comparison.contrasts)
-    groups = ("field", "group", "items", "alpha", "signature")
-    header = ("name", "a", "b", *ESTIMATE_COLUMNS[2:], *TEST_COLUMNS, *groups)
+    groups = ("field", "group", "items", "alpha")
     rows = (
-        [c.value, c.a, c.b, *asdict(c.difference).values(), c.p, c.p_corrected, c.better, *where]
+        (c.value, *contrast_cells(c), of.field, of.group, of.items, comparison.alpha)
         for of in (whole, *comparison.groups)
-        for where in [(of.field, of.group, of.items, comparison.alpha, comparison.signature)]
         for c in of.contrasts
     )
-    return header, rows
+    columns = ("name", *contrast_columns((), "holm"), *groups)
+    return record_rows(columns, rows, comparison.signature)
 
 
 def _left(left: FaultyCase) -> dict[str, Any]:
@@ -161,7 +157,7 @@ SAMPLE_TABLE_SUFFIXES = (".csv", ".jsonl")
 
 
 class SampleTable(AtomicWriter):
-    """Writer of rows ``item, system, value …, signature`` as .csv or .jsonl.
+    """Writer of rows ``item, system, value …`` as .csv or .jsonl, with the signature.
 
     Undefined values are empty or null. If references are ``drawn``, rows also have the number of
     references and the number of the draw.
@@ -186,8 +182,8 @@ class SampleTable(AtomicWriter):
 
     def _begin(self) -> None:
         if self._path.suffix == ".csv":
-            header = *KEY_COLUMNS, *self._more, *self._names, "signature"
-            self._stream.write(csv_text([header]))
+            header = csv_text([(*KEY_COLUMNS, *self._more, *self._names)])
+            self._stream.write(comment_line(signature=self._signature) + header)
 
     def write(
         self,
@@ -199,9 +195,7 @@ class SampleTable(AtomicWriter):
         more = dict(zip(self._more, references, strict=False))
         rows = zip(keys, values, strict=True)
         if self._path.suffix == ".csv":
-            cells = (
-                (key.item, key.system, *more.values(), *row, self._signature) for key, row in rows
-            )
+            cells = ((key.item, key.system, *more.values(), *row) for key, row in rows)
             self._stream.write(csv_text(cells))
             return
         for key, row in rows:  # msgspec writes NaN as null

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from math import isnan, nan
+from math import isnan
 
 from earwitness.core import Contrast, Estimates, FaultyCase, Value
 from earwitness.registry import TASKS
+from earwitness.report.columns import Column, Columns, draw_rows
 from earwitness.report.numbers import (
     cell,
     count_with_undefined,
-    number,
-    p_value,
     value_title,
 )
 from earwitness.report.paper import PaperColumn, PaperTable, best_first, paper_rows
@@ -44,7 +43,7 @@ from earwitness.report.sentences import (
     note_lines,
     summary_section,
 )
-from earwitness.report.tables import better_system, is_tested, rank_systems
+from earwitness.report.tables import contrast_cells, contrast_columns, is_tested, rank_systems
 from earwitness.scoring.gallery import MAX_PLOTTED_CASES
 from earwitness.scoring.results import AnnotatorScores, Comparison, GroupContrasts, Scores, Slice
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL
@@ -284,10 +283,15 @@ def _item_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
             f" The table has a fixed sample of {kept:,} items; use --samples to write the values "
             "of all items to a file."
         )
-    table = Table(
+    table = draw_rows(
         f"{value_title(value)} by item",
         ("item", *scores.systems, "n"),
-        tuple(_item_row(name, rows[name], scores.systems, value) for name in names[:kept]),
+        (
+            (name, *map(own.get, scores.systems), sum(not isnan(x) for x in own.values()))
+            for name in names[:kept]
+            for own in [rows[name]]
+        ),
+        value=value,
         sortable=True,
     )
     yield Section("All items", (table,), text, place="pictures", folded=True)
@@ -300,13 +304,6 @@ def _natural_order(name: str) -> list[tuple[int, int, str]]:
         for part in ITEM_NUMBER.split(name)
         if part
     ]
-
-
-def _item_row(
-    item: str, values: Mapping[str, float], systems: Iterable[str], value: Value
-) -> tuple[str, ...]:
-    cells = (number(values.get(system, nan), value) for system in systems)
-    return (item, *cells, str(sum(not isnan(x) for x in values.values())))
 
 
 def _alignment_text(scores: Scores) -> str:
@@ -336,16 +333,14 @@ def worst_tables(scores: Scores, shown: Sequence[str]) -> Iterator[Table]:
     kin = [value.name for value in family if value.best != "none"]
     values = [scores.values[n] for n in dict.fromkeys([scores.worst_by, *shown, *kin])]
     for system in dict.fromkeys(case.key.system for case in scores.worst):
-        yield Table(
-            f"{system}: worst by {scores.worst_by}",
-            ("item", *(value.name for value in values)),
-            tuple(
-                (case.key.item, *(number(case.values[v.name], v) for v in values))
-                for case in scores.worst
-                if case.key.system == system
-            ),
-            may_miss=True,
+        rows = (
+            (case.key.item, *(case.values[value.name] for value in values))
+            for case in scores.worst
+            if case.key.system == system
         )
+        columns: Columns = ("item", *(Column(value.name, value=value) for value in values))
+        table = draw_rows(f"{system}: worst by {scores.worst_by}", columns, rows)
+        yield replace(table, may_miss=True)
 
 
 def left_lines(what: str, left: Sequence[FaultyCase]) -> Lines:
@@ -462,23 +457,15 @@ def _group_table(
     comparison: Comparison, name: str, field: str, groups: list[GroupContrasts]
 ) -> Table:
     value = comparison.scores.values[name]
-    rows = [
-        (
-            group.group,
-            c.a,
-            c.b,
-            cell(c.difference, value),
-            f"{c.difference.n:,}",
-            p_value(c.p),
-            p_value(c.p_corrected),
-            better_system(c),
-        )
+    rows = (
+        (group.group, *contrast_cells(contrast))
         for group in groups
-        for c in group.contrasts
-        if c.value == name
-    ]
-    header = (field, "first", "second", "first − second", "n", "p", "p (Holm)", "better")
-    return Table(f"{value_title(value)} by {field}: differences", header, tuple(rows), names=3)
+        for contrast in group.contrasts
+        if contrast.value == name
+    )
+    columns = (Column(field), *contrast_columns((), "holm"))
+    title = f"{value_title(value)} by {field}: differences"
+    return draw_rows(title, columns, rows, 3, value=value)
 
 
 # --- Tables for a paper --------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite, nan
 
 from earwitness.core import Estimate, Value, group_values
+from earwitness.report.columns import TableRows
 from earwitness.report.numbers import cell, count_with_undefined, number, value_title
 from earwitness.report.parts import Plane, PlanePoint, PlaneSeries, Report, Section, Table
-from earwitness.report.result import TableRows
 from earwitness.skims.types import MeanTradeoffCurve, SkimResult, SkimRun
 from earwitness.skims.view import describe_reasons, format_time
 
@@ -243,4 +243,4 @@ def skimming_tables(run: SkimRun) -> dict[str, TableRows]:
     ]
     columns = ("recording", "system", "method", "z", "picks", "seconds", *measures, "signature")
     pick_columns = ["recording", "system", "place", "start", "seconds", "turned", "classes", "gain"]
-    return {"skims": (columns, skims), "picks": (tuple(pick_columns), picks)}
+    return {"skims": TableRows(columns, skims), "picks": TableRows(pick_columns, picks)}

@@ -15,8 +15,9 @@ from earwitness.analysis.results import Results
 from earwitness.core import Answer, Input, StrPath
 from earwitness.io.atomic import AtomicFolder
 from earwitness.io.tables import records_csv
+from earwitness.report.columns import TableRows
 from earwitness.report.parts import Report
-from earwitness.report.result import Result, TableRows, record_table
+from earwitness.report.result import Result, record_table
 from earwitness.studies.analyse import result_files, study_results
 from earwitness.studies.answers import SIMULATED_TIMESTAMP, answer_line
 from earwitness.studies.design.report import study_design

@@ -27,6 +27,7 @@ from earwitness.report import apply_renderer
 from earwitness.report.parts import Heat, Lines, Table
 from earwitness.studies.analyse import study_analyse
 from helpers.caption_ratings import DIMENSIONS, rows, table
+from helpers.csv_results import read_results
 
 CLAIMS = re.compile(r"\b(are|is) (equal|the same|identical|equivalent)\b")
 
@@ -91,7 +92,7 @@ def test_groups_are_in_every_form(found: Results) -> None:
         for words in ("without 2 duplicate captions", "without 1 row with a blank")
         for rows in ("all", "alternative")
     }
-    lines = list(csv.DictReader(io.StringIO(render(found, "csv"))))
+    _, lines = read_results(render(found, "csv"))
     assert "mean, jury experts" in {row["name"] for row in lines}
     assert "means by jury" in render(found, "latex", table="full")
     whole = json.loads(render(found, "json"))

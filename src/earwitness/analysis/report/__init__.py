@@ -97,39 +97,47 @@ def _terminal_hint(sections: Sequence[Section]) -> str:
     return f"also in -o report.html and --folder: {', '.join(titles)}" if titles else ""
 
 
+SECTIONS = (  # in reading order
+    plane_sections,
+    mean_sections,
+    difference_sections,
+    equivalence_sections,
+    group_sections,
+    choice_sections,
+    rubric_sections,
+    fault_sections,
+    listener_sections,
+    comment_sections,
+    screening_sections,
+    agreement_sections,
+)
+
+
 def _all_sections(results: Results) -> Iterator[Section]:
     if lines := shorten_topics(list(_headlines(results)), MAX_SUMMARY_LINES):
         yield summary_section(lines)
-    if results.plane:
-        yield from plane_sections(results)
-    yield from mean_sections(results)
-    yield from difference_sections(results)
-    yield from equivalence_sections(results)
-    if results.has_groups:
-        yield from group_sections(results)
-    if results.has_choices:
-        yield from choice_sections(results)
-    if results.rubric:
-        yield from rubric_sections(results)
-    if results.faults or results.alternatives:
-        yield from fault_sections(results)
-    yield from listener_sections(results)
-    yield from comment_sections(results)
-    yield from screening_sections(results)
-    yield from agreement_sections(results)
+    for sections in SECTIONS:
+        yield from sections(results)
     yield Section(
         "Methods", (Quote(methods_paragraph(results)),), "To copy into a paper:", place="pages"
     )
 
 
 MAX_SUMMARY_LINES = 14
+HEADLINES = {
+    "equivalence": equivalence_headlines,
+    "the TC/SD plane": plane_headlines,
+    "groups": group_headlines,
+    "the rubric": rubric_headlines,
+    "screening": screening_headlines,
+    "effects of order": effect_headlines,
+    "listeners": listener_headlines,
+}
 
 
 def _headlines(results: Results) -> Iterator[Topic]:
     """Yield the finding, what limits it, then further findings and excluded listeners."""
-    findings = [*difference_headlines(results)]
-    if results.has_choices:
-        findings += choice_headlines(results)
+    findings = [*difference_headlines(results), *choice_headlines(results)]
     limits = [capitalized(failure_clause(results))] * all_failed(results)
     limits += first_notes(results.notes)
     limits += ["All listeners were simulated; these are not ratings by people"] * results.simulated
@@ -140,16 +148,8 @@ def _headlines(results: Results) -> Iterator[Topic]:
     yield Topic("", limits)
     yield Topic("", changes)
     yield Topic("differences between systems", findings[1:])
-    yield Topic("equivalence", list(equivalence_headlines(results)))
-    if results.plane:
-        yield Topic("the TC/SD plane", list(plane_headlines(results)))
-    if results.has_groups:
-        yield Topic("groups", list(group_headlines(results)))
-    if results.rubric or results.faults or results.alternatives:
-        yield Topic("the rubric", list(rubric_headlines(results)))
-    yield Topic("screening", list(screening_headlines(results)))
-    yield Topic("effects of order", list(effect_headlines(results)))
-    yield Topic("listeners", list(listener_headlines(results)))
+    for name, headlines in HEADLINES.items():
+        yield Topic(name, list(headlines(results)))
 
 
 def result_systems(results: Results) -> tuple[str, ...]:

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isnan, nan
+from math import isnan
+from operator import attrgetter
+from typing import Any
 
 from earwitness.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
 from earwitness.analysis.report.means import doubled_sentence
 from earwitness.analysis.report.wording import (
-    ESTIMATE_COLUMNS,
+    ESTIMATE,
+    LISTENER,
     MAX_LISTED_NAMES,
     UNBOUNDED,
-    Row,
-    TableContent,
     any_defined,
-    estimate_cells,
-    fill_rows,
 )
 from earwitness.analysis.results import (
     Effect,
-    ListenerAgreement,
     Results,
     ScaleResults,
     Stimulus,
     Subjects,
 )
 from earwitness.core import Value
-from earwitness.report.numbers import COMPONENT_LABELS, cell, number, p_value, value_title
+from earwitness.report.columns import Column, N, TableRows, draw_rows, estimate_parts, record_rows
+from earwitness.report.numbers import COMPONENT_LABELS, number, p_value, value_title
 from earwitness.report.parts import PEOPLE_SERIES, Intervals, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.stats.significance import holm
@@ -54,9 +53,12 @@ def agreement_sections(results: Results) -> Iterator[Section]:
     yield from _model_sections(results)
     if any(scale.effects for scale in results.scales):
         note = "Effects of presentation, which should be close to 0; p is not corrected."
-        yield Section("Order effects", (_effect_table(results.scales),), note)
+        table = draw_rows("order effects", EFFECT_COLUMNS, _effect_rows(results.scales), 3)
+        yield Section("Order effects", (table,), note)
     if results.retests:
-        yield Section("Test–retest reliability", (_retest_table(results),), place="pages")
+        title, rows = "repeated ratings of the same stimulus", map(_retest_cells, results.retests)
+        table = draw_rows(title, RETEST_COLUMNS, rows, value=AGREEMENT_FIGURE)
+        yield Section("Test–retest reliability", (table,), place="pages")
     if results.doubled:
         note = doubled_sentence(results)
         title = "Outputs with several rows" if results.over_items else "Repeated votes"
@@ -71,38 +73,26 @@ def agreement_sections(results: Results) -> Iterator[Section]:
 def _agreement_table(scales: Sequence[ScaleResults]) -> Table:
     agreements = [(scale, agreement) for scale in scales for agreement in scale.agreement]
     names = list(dict.fromkeys(name for _, agreement in agreements for name in agreement.figures))
-    rows = tuple(
+    rows = (
         (
             scale.value.name,
             agreement.panel or "all",
-            f"{agreement.listeners:,}",
-            f"{agreement.stimuli:,}",
-            *_figure_cells(agreement, names),
+            agreement.listeners,
+            agreement.stimuli,
+            *map(agreement.figures.get, names),
         )
         for scale, agreement in agreements
     )
-    header = ("scale", "panel", "listeners", "stimuli", *names)
-    return Table("agreement between listeners", header, rows, names=2)
-
-
-def _figure_cells(agreement: ListenerAgreement, names: Sequence[str]) -> Iterator[str]:
-    for name in names:
-        yield cell(agreement.figures[name], AGREEMENT_FIGURE) if name in agreement.figures else "–"
+    columns = ("scale", "panel", "listeners", "stimuli", *names)
+    return draw_rows("agreement between listeners", columns, rows, 2, value=AGREEMENT_FIGURE)
 
 
 def _component_table(scales: Sequence[ScaleResults]) -> Table:
     names = [name for name in COMPONENT_LABELS if any(name in scale.components for scale in scales)]
-    component_scales = [scale for scale in scales if scale.components]
-    rows = tuple(
-        (
-            COMPONENT_LABELS[name],
-            *(number(s.components.get(name, nan), AGREEMENT_FIGURE) for s in component_scales),
-        )
-        for name in names
-    )
-    return Table(
-        "variance components of votes", ("", *(s.value.name for s in component_scales)), rows
-    )
+    shown = [scale for scale in scales if scale.components]
+    rows = ((COMPONENT_LABELS[name], *(s.components.get(name) for s in shown)) for name in names)
+    columns = ("", *(scale.value.name for scale in shown))
+    return draw_rows("variance components of votes", columns, rows, value=AGREEMENT_FIGURE)
 
 
 def _model_sections(results: Results) -> Iterator[Section]:
@@ -141,52 +131,47 @@ def _model_warning(scale: ScaleResults, model: Subjects) -> str:
 
 def _quality_table(modelled: Sequence[tuple[ScaleResults, Subjects]]) -> Table:
     """Return the qualities estimated by the subject model next to plain means."""
-    rows = tuple(
-        (scale.value.name, name, number(quality, scale.value), _mean_cell(scale, name))
+    rows = (
+        (scale.value, name, quality, rated and rated.mean.value)
         for scale, model in modelled
         for name, quality in model.systems.items()
+        for rated in [scale.systems.get(name)]
     )
-    header = ("scale", "system", "estimated quality", "mean")
-    return Table("quality by the subject model", header, rows, names=2)
+    columns = ("scale", "system", "estimated quality", "mean")
+    return draw_rows("quality by the subject model", columns, rows, 2)
 
 
-def _mean_cell(scale: ScaleResults, name: str) -> str:
-    return number(scale.systems[name].mean.value, scale.value) if name in scale.systems else "–"
+def _show_effect_p(effect: Effect) -> str:
+    has_few = effect.difference.n < MIN_LISTENERS_FOR_DIFFERENCE
+    return TOO_FEW_LISTENERS_TEXT if has_few else p_value(effect.p)
 
 
-def _effect_table(scales: Sequence[ScaleResults]) -> Table:
-    rows = tuple(
-        (
-            scale.value.name,
-            e.name,
-            e.what,
-            cell(e.difference, scale.value),
-            f"{e.difference.n:,}",
-            p_value(e.p)
-            if e.difference.n >= MIN_LISTENERS_FOR_DIFFERENCE
-            else TOO_FEW_LISTENERS_TEXT,
-        )
-        for scale in scales
-        for e in scale.effects
-    )
-    header = ("scale", "effect", "comparison", "difference", "n", "p")
-    return Table("order effects", header, rows, names=3)
+EFFECT_COLUMNS = (
+    "scale",
+    Column("name", "effect"),
+    Column("what", "comparison"),
+    Column(heading="difference", parts=ESTIMATE),
+    N,
+    Column(heading="p", parts={"p": "p"}, show=_show_effect_p),
+)
 
 
-def _retest_table(results: Results) -> Table:
-    rows = tuple(
-        (
-            retest.scale,
-            f"{retest.pairs:,}",
-            f"{retest.change.n:,}",
-            cell(retest.change, AGREEMENT_FIGURE),
-            *(number(x, AGREEMENT_FIGURE) for x in (retest.error, retest.same, retest.correlation)),
-        )
-        for retest in results.retests
-    )
-    figures = ("second minus first", "standard error of measurement", "identical", "correlation")
-    header = ("scale", "pairs", "listeners", *figures)
-    return Table("repeated ratings of the same stimulus", header, rows)
+def _effect_rows(scales: Sequence[ScaleResults]) -> Iterator[tuple[Any, ...]]:
+    for scale in scales:
+        for e in scale.effects:
+            yield scale.value, e.name, e.what, e.difference, e.difference.n, e
+
+
+RETEST_COLUMNS = (
+    "scale",
+    "pairs",
+    "listeners",
+    "second minus first",
+    "standard error of measurement",
+    "identical",
+    "correlation",
+)
+_retest_cells = attrgetter("scale", "pairs", "change.n", "change", "error", "same", "correlation")
 
 
 def _repeat_table(results: Results) -> Table:
@@ -215,11 +200,12 @@ def _is_listable(scale: ScaleResults) -> bool:
 def _item_table(scale: ScaleResults) -> Table:
     systems = list(dict.fromkeys(stimulus.key.system for stimulus in scale.stimuli))
     means = {(stimulus.key.item, stimulus.key.system): stimulus.mean for stimulus in scale.stimuli}
-    rows = tuple(
-        (item, *(number(means.get((item, s), nan), scale.value) for s in systems))
+    rows = (
+        (item, *(means.get((item, system)) for system in systems))
         for item in dict.fromkeys(stimulus.key.item for stimulus in scale.stimuli)
     )
-    return Table(f"{value_title(scale.value)} by item", ("item", *systems), rows)
+    columns = ("item", *systems)
+    return draw_rows(f"{value_title(scale.value)} by item", columns, rows, value=scale.value)
 
 
 # --- Methods sentences on agreement --------------------------------------------------------------
@@ -287,17 +273,25 @@ def _effect_clause(scale: ScaleResults, effect: Effect) -> str:
 # --- CSV tables of agreement, effects and stimuli ------------------------------------------------
 
 
-def agreement_tables(results: Results) -> dict[str, TableContent]:
+AGREEMENT_COLUMNS = (
+    "scale",
+    Column(parts=estimate_parts("panel", "listeners", "stimuli")),
+    "name",
+    Column(parts=ESTIMATE),
+)
+
+
+def agreement_tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name."""
     scales = results.scales
-    agreements = [
-        [scale.value.name, own.panel, own.listeners, own.stimuli, name, *estimate_cells(estimate)]
+    agreements = (
+        (scale.value, own, name, estimate)
         for scale in scales
         for own in scale.agreement
         for name, estimate in own.figures.items()
-    ]
-    subjects = [
-        [scale.value.name, who, name, *estimate_cells(estimate)]
+    )
+    subjects = (
+        (scale.value, who, name, estimate)
         for scale in scales
         if scale.subjects
         for name, estimates in (
@@ -305,21 +299,16 @@ def agreement_tables(results: Results) -> dict[str, TableContent]:
             ("inconsistency", scale.subjects.inconsistencies),
         )
         for who, estimate in estimates.items()
-    ]
-    effects = [
-        [scale.value.name, effect.name, effect.what, *estimate_cells(effect.difference), effect.p]
-        for scale in scales
-        for effect in scale.effects
-    ]
+    )
     doubled = [
         [one.key.item, one.key.system, one.scale, one.listener, one.counted, *one.values]
         for one in results.doubled
     ]
-    columns = ["scale", "panel", "listeners", "stimuli", "name", *ESTIMATE_COLUMNS]
+    figures = "name", Column(parts=ESTIMATE)
     return {
-        "agreement": (columns, agreements),
-        "subjects": (["scale", "listener", "name", *ESTIMATE_COLUMNS], subjects),
-        "effects": (["scale", "name", "what", *ESTIMATE_COLUMNS, "p"], effects),
+        "agreement": record_rows(AGREEMENT_COLUMNS, agreements),
+        "subjects": record_rows(("scale", LISTENER, *figures), subjects),
+        "effects": record_rows(EFFECT_COLUMNS, _effect_rows(scales)),
         "doubled": _with_votes(["item", "system", "scale", "listener", "counted"], doubled),
         "stimuli": _with_votes(
             ["item", "system", "scale", "n", "mean", "sd", "quality"],
@@ -328,14 +317,14 @@ def agreement_tables(results: Results) -> dict[str, TableContent]:
     }
 
 
-def _with_votes(header: list[str], rows: list[Row]) -> TableContent:
+def _with_votes(columns: list[str], rows: list[list[Any]]) -> TableRows:
     """Return rows that end with votes, with a column for each of the most votes."""
-    width = max(map(len, rows), default=len(header))
-    votes = [f"vote_{n}" for n in range(1, width - len(header) + 1)]
-    return header + votes, fill_rows(rows, width)
+    width = max(map(len, rows), default=len(columns))
+    columns += [f"vote_{n}" for n in range(1, width - len(columns) + 1)]
+    return TableRows(columns, [row + [""] * (width - len(row)) for row in rows])
 
 
-def _stimulus_row(scale: ScaleResults, stimulus: Stimulus) -> Row:
+def _stimulus_row(scale: ScaleResults, stimulus: Stimulus) -> list[Any]:
     """Return the number of votes, their mean, the estimated quality, and all votes."""
     n = sum(not isnan(vote) for vote in stimulus.votes)
     counted = scale.raters.get(stimulus.key, n) or ""  # empty if not known

@@ -6,27 +6,33 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
+from typing import Any
 
 from earwitness.analysis.plan import ITEM_INTERVALS, NO_CORRECTION
 from earwitness.analysis.report.wording import (
-    ESTIMATE_COLUMNS,
+    ESTIMATE_NAMES,
+    LISTENER,
     MAX_LISTED_NAMES,
-    TEST_COLUMNS,
     UNBOUNDED,
-    Row,
-    TableContent,
     any_defined,
     capitalized,
-    corrected_headings,
     correction_clause,
     count_text,
-    estimate_cells,
-    fill_rows,
+    difference_columns,
     scope_text,
 )
 from earwitness.analysis.results import BradleyTerryAbilities, PairChoices, Results, ScaleResults
 from earwitness.core import Value
-from earwitness.report.numbers import cell, p_phrase, p_value
+from earwitness.report.columns import (
+    Column,
+    Columns,
+    P,
+    TableRows,
+    draw_rows,
+    estimate_parts,
+    record_rows,
+)
+from earwitness.report.numbers import cell, p_phrase
 from earwitness.report.parts import Intervals, Section, Table
 from earwitness.report.sentences import join_names
 from earwitness.stats.contrasts import TWO_WAY_T
@@ -124,7 +130,12 @@ def _share_intervals(results: Results, scale: ScaleResults) -> Intervals:
         pair = f"{c.a}–{c.b}" if abx else f"{c.a} over {c.b}"
         rows.append((pair, {pair if abx else c.a: c.share}))
     value, title = RIGHT_ANSWER_SHARE if abx else CHOICE_SHARE, f"{scale.value.name}: choices"
-    return Intervals(title, value, "", tuple(rows), _choice_table(results, scale, title))
+    columns, cells = (
+        _choice_columns(results, has_right_answers=abx),
+        map(_choice_cells, scale.choices),
+    )
+    table = draw_rows(title, columns, ((scale.value, *row) for row in cells), 2)
+    return Intervals(title, value, "", tuple(rows), table)
 
 
 def _has_right_answers(scale: ScaleResults) -> bool:
@@ -132,26 +143,30 @@ def _has_right_answers(scale: ScaleResults) -> bool:
     return any(c.sensitivity is not None for c in scale.choices)
 
 
-def _choice_table(results: Results, scale: ScaleResults, title: str) -> Table:
-    abx, corrected = _has_right_answers(scale), corrected_headings(results)
-    counts = ("correct", "incorrect") if abx else ("first chosen", "second chosen", "neither")
-    header = ("first", "second", *counts, "listeners", "items", "share", "p", *corrected)
-    header += ("d′",) * abx
-    rows = tuple(
-        (
-            c.a,
-            c.b,
-            *(f"{n:,}" for n in (c.wins, c.losses, c.ties)[: len(counts)]),
-            f"{len(c.listeners):,}",
-            f"{c.items:,}",
-            cell(c.share, CHOICE_SHARE),
-            p_value(c.p),
-            *([p_value(c.corrected)] * len(corrected)),
-            *([cell(c.sensitivity, SENSITIVITY) if c.sensitivity else "–"] if abx else []),
-        )
-        for c in scale.choices
+def _choice_columns(results: Results, *, has_right_answers: bool = False) -> Columns:
+    share, p, corrected = difference_columns(results, "share")
+    sensitivity = estimate_parts(*ESTIMATE_NAMES, prefix="sensitivity_")
+    return (
+        Column("scale", hidden=True),
+        Column("a", "first"),
+        Column("b", "second"),
+        replace(LISTENER, hidden=True),
+        Column("wins", "correct" if has_right_answers else "first chosen"),
+        Column("losses", "incorrect" if has_right_answers else "second chosen"),
+        Column("ties", "neither", hidden=has_right_answers),
+        Column(heading="listeners"),
+        Column(heading="items"),
+        replace(share, value=CHOICE_SHARE, counted=False),
+        p,
+        corrected,
+        Column("items", hidden=True),
+        Column(heading="d′", value=SENSITIVITY, parts=sensitivity, hidden=not has_right_answers),
     )
-    return Table(title, header, rows, names=2)
+
+
+def _choice_cells(c: PairChoices) -> tuple[Any, ...]:
+    counts = c.wins, c.losses, c.ties, len(c.listeners), c.items
+    return c.a, c.b, "", *counts, c.share, c.p, c.corrected, c.items, c.sensitivity
 
 
 def _ability_intervals(scale: ScaleResults, abilities: BradleyTerryAbilities) -> Intervals:
@@ -177,13 +192,10 @@ def _ability_note(pair: tuple[ScaleResults, BradleyTerryAbilities]) -> str:
 
 
 def _listener_table(choice: PairChoices, scale: ScaleResults) -> Table:
-    rows = tuple(
-        (str(who), f"{a:,}", f"{b:,}", f"{ties:,}", p_value(p))
-        for who, (a, b, ties, p) in choice.listeners.items()
-    )
+    rows = ((who, *figures) for who, figures in choice.listeners.items())
     heads = (choice.a, choice.b) if choice.sensitivity is None else ("correct", "incorrect")
-    title = f"{scale.value.name}: {choice.a}–{choice.b}"
-    return Table(title, ("listener", *heads, "neither", "p"), rows)
+    columns = (LISTENER, *heads, "neither", P)
+    return draw_rows(f"{scale.value.name}: {choice.a}–{choice.b}", columns, rows)
 
 
 # --- Methods sentences on choices ----------------------------------------------------------------
@@ -316,36 +328,26 @@ def _choice_sentence(choice: PairChoices, results: Results) -> str:
 # --- CSV tables of choices -----------------------------------------------------------------------
 
 
-def choice_rows(scale: ScaleResults) -> Iterator[Row]:
-    """Yield rows with shares of choices and abilities."""
+def choice_rows(scale: ScaleResults) -> Iterator[tuple[Any, ...]]:
+    """Yield rows with shares of choices and abilities, for ``MEAN_COLUMNS``."""
     for choice in scale.choices:
-        counts = [choice.wins + choice.losses + choice.ties, len(choice.listeners) or "", ""]
-        yield [
-            scale.value.name,
-            choice.a,
-            f"share against {choice.b}",
-            *estimate_cells(choice.share),
-            *counts,
-        ]
+        total, listeners = choice.wins + choice.losses + choice.ties, len(choice.listeners) or None
+        name = f"share against {choice.b}"
+        yield scale.value, choice.a, name, choice.share, total, listeners, None
     if scale.abilities:
         for system, estimate in scale.abilities.systems.items():
-            yield [scale.value.name, system, "ability", *estimate_cells(estimate), "", "", ""]
+            yield scale.value, system, "ability", estimate, None, None, None
         if scale.abilities.ties:
-            yield [scale.value.name, "", "ties", *estimate_cells(scale.abilities.ties), "", "", ""]
+            yield scale.value, "", "ties", scale.abilities.ties, None, None, None
 
 
-def choice_tables(results: Results) -> dict[str, TableContent]:
+def choice_tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name: choices per pair, overall and per listener."""
-    header = ["scale", "a", "b", "listener", "wins", "losses", "ties", *TEST_COLUMNS]
-    header += ["items", *(f"sensitivity_{name}" for name in ESTIMATE_COLUMNS)]
-    rows: list[Row] = []
+    rows = list[tuple[Any, ...]]()
     for scale in results.scales:
         for choice in scale.choices:
-            pair = [scale.value.name, choice.a, choice.b]
-            counts = [choice.wins, choice.losses, choice.ties, *estimate_cells(choice.share)]
-            tested = [choice.p, choice.corrected, choice.items]
-            rows.append([*pair, "", *counts, *tested, *estimate_cells(choice.sensitivity)])
-            for who, (wins, losses, ties, p) in choice.listeners.items():
-                blank = estimate_cells(None)
-                rows.append([*pair, who, wins, losses, ties, *blank, p])
-    return {"choices": (header, fill_rows(rows, len(header)))}
+            rows.append((scale.value, *_choice_cells(choice)))
+            for who, (*counts, p) in choice.listeners.items():
+                place = scale.value, choice.a, choice.b, who
+                rows.append((*place, *counts, None, None, None, p, None, None, None))
+    return {"choices": record_rows(_choice_columns(results), rows)}

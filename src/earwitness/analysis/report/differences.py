@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from math import isnan
+from math import inf, isnan
+from typing import Any
 
 from earwitness.analysis.means import (
     MIN_LISTENERS_FOR_DIFFERENCE,
@@ -15,27 +16,36 @@ from earwitness.analysis.means import (
 from earwitness.analysis.plan import ITEM_INTERVALS, NO_CORRECTION, WILCOXON
 from earwitness.analysis.report.means import vote_mean_sentences
 from earwitness.analysis.report.wording import (
-    ESTIMATE_COLUMNS,
+    ESTIMATE_NAMES,
     MAX_LISTED_NAMES,
-    TEST_COLUMNS,
-    TableContent,
     any_defined,
     correction_clause,
     count_text,
+    difference_cells,
+    difference_columns,
     effect_size_name,
-    estimate_cells,
     interval_clause,
     level_percent,
     scope_text,
     test_clause,
-    tested_cells,
     unit_count,
     unit_noun,
 )
 from earwitness.analysis.results import FriedmanTest, Results, ScaleResults
+from earwitness.core import Value
 from earwitness.ratings.rubric import TOTAL
-from earwitness.report.numbers import p_phrase, p_value, value_title
-from earwitness.report.parts import Matrix, Part, Section, Table
+from earwitness.report.columns import (
+    PAIR,
+    Column,
+    Columns,
+    P,
+    TableRows,
+    draw_rows,
+    estimate_parts,
+    record_rows,
+)
+from earwitness.report.numbers import number, p_phrase, value_title
+from earwitness.report.parts import Matrix, Part, Section
 from earwitness.report.sentences import (
     FindingContext,
     better_sentences,
@@ -56,41 +66,41 @@ from earwitness.stats.contrasts import TWO_WAY_BOOTSTRAP
 # --- Matrix of differences -----------------------------------------------------------------------
 
 
+CHI_SQUARE = Value("chi-square", "none", 0, inf, "")
+
+
 def difference_sections(results: Results) -> Iterator[Section]:
     """Yield the section with one matrix of comparisons per scale."""
     compared = [scale for scale in results.scales if scale.contrasts]
     if compared:
         matrices = tuple(matrix_of(results, scale) for scale in compared)
-        parts: tuple[Part, ...] = (*matrices, *_friedman_parts(results))
-        yield Section("Differences between systems", parts, _difference_note(results))
+        parts: list[Part] = [*matrices]
+        title, columns = "Friedman test: are all systems ranked alike?", _friedman_columns(results)
+        if rows := list(_friedman_rows(results)):
+            parts.append(draw_rows(title, columns, rows))
+        yield Section("Differences between systems", tuple(parts), _difference_note(results))
 
 
-def _friedman_parts(results: Results) -> Iterator[Table]:
-    rows = tuple(
-        (
-            scale.value.name,
-            _statistic_text(test),
-            str(test.freedom),
-            p_value(test.p),
-            f"{test.systems:,}",
-            f"{test.listeners:,}",
-        )
-        for scale, test in _friedman_tests(results)
+def _friedman_columns(results: Results) -> Columns:
+    return (
+        "scale",
+        Column("statistic", "chi-square", CHI_SQUARE),
+        Column("freedom", "degrees of freedom"),
+        P,
+        "systems",
+        Column("listeners", f"{unit_noun(results)}s"),
     )
-    if rows:
-        unit = f"{unit_noun(results)}s"
-        header = ("scale", "chi-square", "degrees of freedom", "p", "systems", unit)
-        yield Table("Friedman test: are all systems ranked alike?", header, rows)
+
+
+def _friedman_rows(results: Results) -> Iterator[tuple[Any, ...]]:
+    for scale, test in _friedman_tests(results):
+        yield scale.value, test.statistic, test.freedom, test.p, test.systems, test.listeners
 
 
 def _friedman_tests(results: Results) -> Iterator[tuple[ScaleResults, FriedmanTest]]:
     for scale in results.scales:
         if scale.friedman is not None:
             yield scale, scale.friedman
-
-
-def _statistic_text(test: FriedmanTest) -> str:
-    return "–" if isnan(test.statistic) else f"{test.statistic:.2f}"
 
 
 def matrix_of(results: Results, scale: ScaleResults) -> Matrix:
@@ -226,7 +236,7 @@ def _friedman_sentences(results: Results) -> Iterator[str]:
         if not isnan(test.p):
             yield (
                 f"{scale.value.name}: the {test.systems:,} systems {verb} in their ranks (Friedman "
-                f"test: chi-square({test.freedom}) = {_statistic_text(test)}, "
+                f"test: chi-square({test.freedom}) = {number(test.statistic, CHI_SQUARE)}, "
                 f"{p_phrase(test.p)}, {unit_count(results, test.listeners)})"
             )
 
@@ -418,27 +428,24 @@ def _count_by_scale(counts: dict[str, int], singular: str, plural: str) -> str:
 # --- CSV table of differences --------------------------------------------------------------------
 
 
-def difference_tables(results: Results) -> dict[str, TableContent]:
+def difference_tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name."""
-    header = ["scale", "a", "b", *TEST_COLUMNS, "correction", "better"]
-    header += [*(f"effect_{name}" for name in ESTIMATE_COLUMNS), "note"]
-    rows = [
-        [
-            scale.value.name,
-            contrast.a,
-            contrast.b,
-            *tested_cells(contrast),
-            results.plan.correction,
-            contrast.better,
-            *estimate_cells(contrast.effect),
-            contrast.note,
-        ]
+    columns = (
+        "scale",
+        PAIR,
+        *difference_columns(results),
+        "correction",
+        "better",
+        Column(parts=estimate_parts(*ESTIMATE_NAMES, prefix="effect_")),
+        "note",
+    )
+    correction = results.plan.correction
+    contrasts = (
+        (scale.value, c, *difference_cells(c), correction, c.better, c.effect, c.note)
         for scale in results.scales
-        for contrast in scale.contrasts
-    ]
-    ranks = [
-        [scale.value.name, t.statistic, t.freedom, t.p, t.systems, t.listeners]
-        for scale, t in _friedman_tests(results)
-    ]
-    columns = ["scale", "statistic", "freedom", "p", "systems", "listeners"]
-    return {"contrasts": (header, rows), "friedman": (columns, ranks)}
+        for c in scale.contrasts
+    )
+    return {
+        "contrasts": record_rows(columns, contrasts),
+        "friedman": record_rows(_friedman_columns(results), _friedman_rows(results)),
+    }

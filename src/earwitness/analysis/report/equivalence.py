@@ -5,30 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from math import isnan
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from earwitness.analysis.plan import MIXED_MODEL, WILCOXON
 from earwitness.analysis.report.differences import matrix_of
 from earwitness.analysis.report.wording import (
-    ESTIMATE_COLUMNS,
+    ESTIMATE,
     INTERVAL_WORDING,
     MAX_LISTED_NAMES,
-    TEST_COLUMNS,
-    TableContent,
     correction_clause,
     difference_cells,
-    difference_headings,
-    estimate_cells,
-    tested_cells,
+    difference_columns,
     unit_noun,
     yes_or_no,
 )
 from earwitness.analysis.results import DifferenceTest, Equivalence, Results, ScaleResults
 from earwitness.core import Contrast, Value
+from earwitness.report.columns import (
+    PAIR,
+    Column,
+    Columns,
+    TableRows,
+    draw_rows,
+    estimate_parts,
+    record_rows,
+)
 from earwitness.report.numbers import number, p_value
 from earwitness.report.parts import Place, Section, Table
 from earwitness.report.sentences import join_names
-from earwitness.report.tables import better_system, is_tested, negate, rank_contrasts
+from earwitness.report.tables import BETTER, is_tested, negate, rank_contrasts
 from earwitness.stats.means import ITEM_T
 
 # --- Mixed model and equivalence sections --------------------------------------------------------
@@ -76,20 +81,25 @@ def tests_by_scope(
         yield "other items (mixed model)", modelled
 
 
+def scope_columns(results: Results, pair: str = "pair") -> Columns:
+    """Return the columns of ``scope_cells``."""
+    scope = Column(heading="generalizes to")
+    return ("scale", replace(PAIR, heading=pair), scope, *difference_columns(results), BETTER)
+
+
+def scope_cells(scale: Value, contrast: Contrast, scope: str = "") -> tuple[Any, ...]:
+    """Return the cells of a contrast, with what it generalizes to."""
+    return scale, contrast, scope, *difference_cells(contrast), contrast
+
+
 def _model_table(results: Results) -> Table:
-    rows = tuple(
-        (
-            scale.value.name,
-            f"{contrast.a} − {contrast.b}",
-            scope,
-            *difference_cells(results, contrast, scale.value),
-            better_system(contrast),
-        )
+    rows = (
+        scope_cells(scale.value, contrast, scope)
         for scale, planned, modelled in _paired_contrasts(results)
         for scope, contrast in tests_by_scope(results, planned, modelled)
     )
-    header = ("scale", "pair", "generalizes to", *difference_headings(results), "better")
-    return Table("differences on these items and on other items", header, rows, names=3)
+    title = "differences on these items and on other items"
+    return draw_rows(title, scope_columns(results), rows, 3)
 
 
 def _paired_contrasts(results: Results) -> Iterator[tuple[ScaleResults, Contrast, Contrast]]:
@@ -128,30 +138,30 @@ def _equivalence_note(results: Results, *, said: bool) -> str:
 
 def _equivalence_table(results: Results, *, said: bool) -> Table:
     wide = f"{100 * (2 * results.plan.level - 1):.4g} %"
-    rows = tuple(
+    rows = (
         (
-            e.value,
-            f"{e.a} − {e.b}",
-            difference_cells(results, e, scale.value)[0],
+            scale.value,
+            e,
+            e.difference,
             "–" if isnan(e.within) else f"±{number(e.within, scale.value)}",
-            *(_verdict_cells(results, e, scale.value) if said else ()),
+            e.p,
+            e.p_corrected,
+            _verdict_text(e),
         )
         for scale in results.scales
         for e in _ranked_equivalences(results, scale)
     )
-    difference, *tests = difference_headings(results, f"difference ({wide} CI)")
-    more = (*tests, "equivalence") if said else ()
-    return Table(
-        "equivalence (TOST)", ("scale", "pair", difference, "smallest margin", *more), rows, names=2
-    )
+    difference, *tests = difference_columns(results, f"difference ({wide} CI)")
+    verdicts: Columns = (*tests, "equivalence") if said else ()
+    columns = ("scale", PAIR, difference, "smallest margin", *verdicts)
+    return draw_rows("equivalence (TOST)", columns, rows, 2)
 
 
-def _verdict_cells(results: Results, e: Equivalence, value: Value) -> tuple[str, ...]:
-    _, *p = difference_cells(results, e, value)
+def _verdict_text(e: Equivalence) -> str:
     if isnan(e.margin):
-        return (*("–" for _ in p), "no margin set")
+        return "no margin set"
     outcome = "not tested" if isnan(e.p) else "shown" if e.shown else "not shown"
-    return (*p, f"{outcome} within ±{e.margin:g}")
+    return f"{outcome} within ±{e.margin:g}"
 
 
 def equivalence_headlines(results: Results) -> Iterator[str]:
@@ -239,30 +249,23 @@ def equivalence_methods(results: Results) -> Iterator[str]:
 # --- CSV tables of the mixed model and equivalence -----------------------------------------------
 
 
-def equivalence_tables(results: Results) -> dict[str, TableContent]:
+EQUIVALENCE_COLUMNS = (
+    Column(parts={"scale": "value", "a": "a", "b": "b"}),
+    Column(parts={name: f"difference.{name}" for name in ESTIMATE}),
+    Column(parts=estimate_parts("within", "margin", "p", "p_corrected")),
+    "shown",
+)
+
+
+def equivalence_tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name."""
-    modelled = [
-        [contrast.value, contrast.a, contrast.b, *tested_cells(contrast), contrast.better]
-        for scale in results.scales
-        for contrast in scale.modelled
-    ]
-    equivalences = [
-        [
-            test.value,
-            test.a,
-            test.b,
-            *estimate_cells(test.difference),
-            test.within,
-            test.margin,
-            test.p,
-            test.p_corrected,
-            "" if isnan(test.margin) else yes_or_no(test.shown),
-        ]
+    modelled = (scope_cells(s.value, contrast) for s in results.scales for contrast in s.modelled)
+    equivalences = (
+        (test, test, test, "" if isnan(test.margin) else yes_or_no(test.shown))
         for scale in results.scales
         for test in scale.equivalences
-    ]
-    header = ["scale", "a", "b", *ESTIMATE_COLUMNS, "within", "margin", "p", "p_corrected", "shown"]
+    )
     return {
-        "modelled": (["scale", "a", "b", *TEST_COLUMNS, "better"], modelled),
-        "equivalences": (header, equivalences),
+        "modelled": record_rows(scope_columns(results), modelled),
+        "equivalences": record_rows(EQUIVALENCE_COLUMNS, equivalences),
     }

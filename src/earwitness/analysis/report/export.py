@@ -23,8 +23,8 @@ from earwitness.analysis.report.plane import plane_methods, plane_tables
 from earwitness.analysis.report.rubric import rubric_methods, rubric_tables
 from earwitness.analysis.report.screening import screening_methods, screening_tables
 from earwitness.analysis.results import Results
-from earwitness.io.tables import csv_text
-from earwitness.report.result import TableRows, json_text
+from earwitness.report.columns import TableRows, record_rows, table_csv
+from earwitness.report.result import json_text
 
 # --- Methods paragraph ---------------------------------------------------------------------------
 # Every sentence is derived from the results. Analyses that were not run are not mentioned, nor are
@@ -37,6 +37,20 @@ UNKNOWN_PROCEDURE = (
 )
 
 
+METHODS = (  # in the order of the paragraph
+    screening_methods,
+    vote_methods,
+    rubric_methods,
+    mean_methods,
+    difference_methods,
+    equivalence_methods,
+    plane_methods,
+    group_methods,
+    choice_methods,
+    agreement_methods,
+)
+
+
 def methods_paragraph(results: Results) -> str:
     """Return the methods paragraph of results, to copy into a paper."""
     return " ".join(_methods_sentences(results))
@@ -44,20 +58,8 @@ def methods_paragraph(results: Results) -> str:
 
 def _methods_sentences(results: Results) -> Iterator[str]:
     yield from _procedure_sentences(results)
-    yield from screening_methods(results)
-    yield from vote_methods(results)
-    if results.rubric or results.faults or results.alternatives:
-        yield from rubric_methods(results)
-    yield from mean_methods(results)
-    yield from difference_methods(results)
-    yield from equivalence_methods(results)
-    if results.plane:
-        yield from plane_methods(results)
-    if results.has_groups:
-        yield from group_methods(results)
-    if results.has_choices:
-        yield from choice_methods(results)
-    yield from agreement_methods(results)
+    for methods in METHODS:
+        yield from methods(results)
     for change in results.changed:
         yield f"Deviation from the planned analysis: {change.rstrip('.')}."
     program = f"All analyses were computed with Earwitness {results.version}".rstrip()
@@ -81,39 +83,36 @@ def _procedure_sentences(results: Results) -> Iterator[str]:
 # --- CSV tables ----------------------------------------------------------------------------------
 
 
+TABLES = (
+    mean_tables,
+    difference_tables,
+    choice_tables,
+    listener_tables,
+    screening_tables,
+    agreement_tables,
+    equivalence_tables,
+    group_tables,
+    rubric_tables,
+    plane_tables,
+)
+
+
 def results_tables(results: Results) -> dict[str, TableRows]:
     """Return all tables by name; empty tables are omitted."""
-    tables = {
-        **mean_tables(results),
-        **difference_tables(results),
-        **choice_tables(results),
-        **listener_tables(results),
-        **screening_tables(results),
-        **agreement_tables(results),
-        **equivalence_tables(results),
-        **group_tables(results),
-        **rubric_tables(results),
-        **plane_tables(results),
+    return {
+        name: table for tables in TABLES for name, table in tables(results).items() if table.rows
     }
-    return {name: table for name, table in tables.items() if table[1]}
 
 
 def tables_csv(results: Results) -> dict[str, str]:
     """Return CSV tables by file name; empty tables are omitted."""
-    return {
-        f"{name}.csv": csv_text((header, *rows))
-        for name, (header, rows) in results_tables(results).items()
-    }
+    return {f"{name}.csv": table_csv(table) for name, table in results_tables(results).items()}
 
 
 def results_csv(results: Results) -> str:
     """Return one CSV table with one line per estimate; undefined numbers are empty."""
-    rows = (
-        [*row, results.signature]
-        for scale in results.scales
-        for row in (*mean_rows(scale), *choice_rows(scale))
-    )
-    return csv_text(([*MEAN_COLUMNS, "signature"], *rows))
+    rows = (row for scale in results.scales for row in (*mean_rows(scale), *choice_rows(scale)))
+    return table_csv(record_rows(MEAN_COLUMNS, rows, results.signature))
 
 
 # --- JSON ----------------------------------------------------------------------------------------

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import isnan
+from typing import Any
 
 from earwitness.analysis.plan import MIXED_MODEL, WILCOXON
 from earwitness.analysis.report.equivalence import tests_by_scope
 from earwitness.analysis.report.wording import (
-    ESTIMATE_COLUMNS,
+    ESTIMATE,
     INTERVAL_WORDING,
     MAX_LISTED_NAMES,
-    TEST_COLUMNS,
-    TableContent,
     correction_clause,
     difference_cells,
-    difference_headings,
-    estimate_cells,
+    difference_columns,
     interval_clause,
-    tested_cells,
 )
 from earwitness.analysis.results import (
     FieldGroups,
@@ -29,10 +26,19 @@ from earwitness.analysis.results import (
     ScaleResults,
 )
 from earwitness.core import Value
+from earwitness.report.columns import (
+    PAIR,
+    Column,
+    Columns,
+    TableRows,
+    draw_rows,
+    estimate_parts,
+    record_rows,
+)
 from earwitness.report.numbers import cell, number, p_value, value_title
 from earwitness.report.parts import Intervals, Part, Section, Table
 from earwitness.report.sentences import join_names
-from earwitness.report.tables import better_system
+from earwitness.report.tables import BETTER
 
 # --- Sections by group ---------------------------------------------------------------------------
 
@@ -43,6 +49,7 @@ INTERACTION_NOTE = (
     "groups differ; whether the difference depends on the group is tested separately."
 )
 Pair = tuple[ScaleResults, FieldGroups]
+FIELD = Column("field", hidden=True)
 
 
 def group_sections(results: Results) -> Iterator[Section]:
@@ -53,9 +60,13 @@ def group_sections(results: Results) -> Iterator[Section]:
         parts: list[Part] = [
             _mean_intervals(scale, group) for scale, group in _drawn_scales(results, field_groups)
         ]
-        parts += [_mean_table(name, field_groups), _difference_table(results, name, field_groups)]
+        parts.append(_mean_table(name, field_groups))
+        title, columns = f"differences within groups of {name}", _contrast_columns(results, name)
+        parts.append(draw_rows(title, columns, _contrast_rows(field_groups), 3))
         if any(group.interactions for _, group in field_groups):
-            parts.append(_interaction_table(results, name, field_groups))
+            title = f"interactions: does the difference depend on {name}?"
+            columns = _interaction_columns(results, f"{name}: groups")
+            parts.append(draw_rows(title, columns, _interaction_rows(results, field_groups), 4))
         if any(group.agreement for _, grouped in field_groups for group in grouped.groups):
             parts.append(_agreement_table(name, field_groups))
         yield Section(f"By {name}", tuple(parts), _group_note(results, name))
@@ -132,39 +143,33 @@ def _cell_size(mean: GroupMean) -> str:
     return f"{mean.listeners:,} × {mean.items:,}" if mean.listeners else f"{mean.items:,}"
 
 
-def _difference_table(results: Results, field: str, field_groups: Sequence[Pair]) -> Table:
-    rows = tuple(
-        (
-            scale.value.name,
-            group.name,
-            f"{c.a} − {c.b}",
-            *difference_cells(results, c, scale.value),
-            better_system(c),
-        )
-        for scale, group in _group_pairs(field_groups)
-        for c in group.contrasts
-    )
-    header = ("scale", field, "pair", *difference_headings(results), "better")
-    return Table(f"differences within groups of {field}", header, rows, names=3)
+def _contrast_columns(results: Results, heading: str = "group") -> Columns:
+    return ("scale", FIELD, Column("group", heading), PAIR, *difference_columns(results), BETTER)
 
 
-def _interaction_table(results: Results, field: str, field_groups: Sequence[Pair]) -> Table:
-    """Return interactions by the planned test and by the mixed model."""
-    rows = tuple(
-        (
-            scale.value.name,
-            f"{interaction.a} − {interaction.b}",
-            f"{interaction.first} − {interaction.second}",
-            scope,
-            *difference_cells(results, tested, scale.value),
-        )
-        for scale, grouped in field_groups
-        for interaction in grouped.interactions
-        for scope, tested in tests_by_scope(results, interaction.tested, interaction.modelled)
+def _contrast_rows(field_groups: Sequence[Pair]) -> Iterator[tuple[Any, ...]]:
+    for scale, grouped in field_groups:
+        for group in grouped.groups:
+            for c in group.contrasts:
+                yield scale.value, grouped.field, group.name, c, *difference_cells(c), c
+
+
+def _interaction_columns(results: Results, heading: str = "groups") -> Columns:
+    groups = Column(
+        heading=heading,
+        parts=estimate_parts("first", "second"),
+        show=lambda x: f"{x.first} − {x.second}",
     )
-    names = ("scale", "pair", f"{field}: groups", "generalizes to")
-    header = (*names, *difference_headings(results, "difference in differences"))
-    return Table(f"interactions: does the difference depend on {field}?", header, rows, names=4)
+    tests = difference_columns(results, "difference in differences")
+    return ("scale", FIELD, PAIR, groups, Column(heading="generalizes to"), *tests)
+
+
+def _interaction_rows(results: Results, field_groups: Sequence[Pair]) -> Iterator[tuple[Any, ...]]:
+    """Yield interactions by the planned test and by the mixed model."""
+    for scale, grouped in field_groups:
+        for one in grouped.interactions:
+            for scope, test in tests_by_scope(results, one.tested, one.modelled):
+                yield scale.value, grouped.field, one, one, scope, *difference_cells(test)
 
 
 def _agreement_table(field: str, field_groups: Sequence[Pair]) -> Table:
@@ -221,6 +226,8 @@ def _interaction_sentence(
 def group_methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on groups."""
     all_groups = [grouped for scale in results.scales for grouped in scale.groups]
+    if not all_groups:
+        return
     fields = {grouped.field: grouped.of for grouped in all_groups}
     names = join_names(
         [f"{name} (groups of {of}s)" for name, of in fields.items()], MAX_LISTED_NAMES
@@ -254,38 +261,21 @@ def _method_clause(results: Results, sorts: set[str]) -> str:
 # --- CSV tables of groups ------------------------------------------------------------------------
 
 
-def group_tables(results: Results) -> dict[str, TableContent]:
+def group_tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name."""
     fields = [(scale, grouped) for scale in results.scales for grouped in scale.groups]
-    places = [
-        ([scale.value.name, grouped.field, group.name], group)
+    means = (
+        (scale.value, grouped.field, group.name, system, mean)
         for scale, grouped in fields
         for group in grouped.groups
-    ]
-    means = [
-        [*place, system, *estimate_cells(mean.mean), mean.votes, mean.listeners, mean.items]
-        for place, group in places
         for system, mean in group.systems.items()
-    ]
-    contrasts = [
-        [*place, contrast.a, contrast.b, *tested_cells(contrast), contrast.better]
-        for place, group in places
-        for contrast in group.contrasts
-    ]
-    interactions = [
-        [scale.value.name, grouped.field, one.a, one.b, one.first, one.second, *tested_cells(test)]
-        for scale, grouped in fields
-        for one in grouped.interactions
-        for test in (one.tested, one.modelled)
-        if test is not None
-    ]
-    columns = ["scale", "field", "group"]
-    counts = ["votes", "listeners", "items"]
+    )
+    parts = {name: f"mean.{name}" for name in ESTIMATE}
+    parts |= estimate_parts("votes", "listeners", "items")
+    columns = ("scale", FIELD, "group", "system", Column(parts=parts))
+    interactions = _interaction_rows(results, fields)
     return {
-        "groups": ([*columns, "system", *ESTIMATE_COLUMNS, *counts], means),
-        "group_contrasts": ([*columns, "a", "b", *TEST_COLUMNS, "better"], contrasts),
-        "interactions": (
-            ["scale", "field", "a", "b", "first", "second", *TEST_COLUMNS],
-            interactions,
-        ),
+        "groups": record_rows(columns, means),
+        "group_contrasts": record_rows(_contrast_columns(results), _contrast_rows(fields)),
+        "interactions": record_rows(_interaction_columns(results), interactions),
     }

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import isnan
+from operator import attrgetter
+from typing import Any
 
 from earwitness.analysis.report.wording import (
-    TableContent,
+    LISTENER,
     count_text,
     deviation_label,
     yes_or_no,
@@ -14,6 +17,14 @@ from earwitness.analysis.report.wording import (
 from earwitness.analysis.results import ListenerFigures, Results, ScaleResults
 from earwitness.core import Value
 from earwitness.ratings.records import Who
+from earwitness.report.columns import (
+    Column,
+    TableRows,
+    column_notes,
+    declare_columns,
+    draw_rows,
+    record_rows,
+)
 from earwitness.report.numbers import number, value_title
 from earwitness.report.parts import Panel, Panels, Section, Table
 from earwitness.report.sentences import join_names
@@ -21,35 +32,36 @@ from earwitness.report.sentences import join_names
 # --- Panels and figures of listeners -------------------------------------------------------------
 
 
-LISTENER_COLUMNS = (
-    "votes",
-    "mean",
-    "sd",
-    "bias",
-    "inconsistency",
-    "correlation",
-    "rmse",
-    "usual",
-    "run",
-    "alike",
-)
-LISTENER_LABELS = {
-    "rmse": "RMSE",
-    "usual": "most frequent value",
-    "run": "longest run",
-    "alike": "same on all scales",
-}
-COUNT_COLUMNS, SHARE_COLUMNS = ("votes", "run"), ("correlation", "usual", "alike")
 SHARE_VALUE = Value("share", "none", 0, 1, "")
+FIGURE_COLUMNS = declare_columns(
+    (
+        "votes",
+        "mean",
+        "sd",
+        "bias",
+        "inconsistency",
+        Column("correlation", value=SHARE_VALUE),
+        Column("rmse", "RMSE"),
+        Column("usual", "most frequent value", SHARE_VALUE, note="share of votes with that value"),
+        Column("run", "longest run", note="number of equal votes in a row"),
+        Column(
+            "alike",
+            "same on all scales",
+            SHARE_VALUE,
+            note="share of trials with the same vote on all scales",
+        ),
+    )
+)
+CHOICE_FIGURES = ("votes", "usual", "run")  # shown on a scale of choices, which has no means
+FIGURE_CELLS = attrgetter(*(column.key for column in FIGURE_COLUMNS))
 PANELS_NOTE = (
     "Dots: the listener's mean per system, in the order of systems; line: the mean over all kept "
     "listeners. Bias is the mean difference from the other listeners on the same stimuli, ± the "
     "standard deviation of these differences (inconsistency)."
 )
 FIGURES_NOTE = (
-    "Most frequent value: share of votes with that value. Longest run: number of equal votes in a "
-    "row. Same on all scales: share of trials with the same vote on all scales. Correlation and "
-    "RMSE are relative to the mean of the other listeners."
+    f"{' '.join(column_notes(FIGURE_COLUMNS))} Correlation and RMSE are relative to the mean of "
+    "the other listeners."
 )
 
 COMMENTS_NOTE = (
@@ -90,7 +102,7 @@ def comment_sections(results: Results) -> Iterator[Section]:
 
 def _listener_part(results: Results, scale: ScaleResults) -> Panels | Table:
     if scale.choices:
-        return _figure_table(results, scale, ("votes", "usual", "run"))
+        return _figure_table(results, scale)
     drawn = any(listener.means for listener in scale.listeners)
     return _mean_panels(results, scale) if drawn else _figure_table(results, scale)
 
@@ -118,27 +130,33 @@ def _bias_remark(listener: ListenerFigures, value: Value) -> str:
     return f"{sign}{number(listener.bias, value)} ± {number(listener.inconsistency, value)}"
 
 
-def _figure_table(
-    results: Results, scale: ScaleResults, names: Sequence[str] = LISTENER_COLUMNS
-) -> Table:
-    """Return one row per listener; on a scale of choices there are no means."""
-    rows = tuple(
-        (
-            str(listener.listener),
-            "excluded" if listener.listener in results.left else "kept",
-            *(_figure_cell(getattr(listener, name), name, scale.value) for name in names),
+def _figure_table(results: Results, scale: ScaleResults) -> Table:
+    """Return one row per listener."""
+    columns = [
+        replace(
+            column,
+            heading=deviation_label(scale.value) if column.key == "sd" else column.heading,
+            hidden=bool(scale.choices) and column.key not in CHOICE_FIGURES,
         )
-        for listener in scale.listeners
-    )
-    labels = LISTENER_LABELS | {"sd": deviation_label(scale.value)}
-    header = ("listener", "status", *(labels.get(name, name) for name in names))
-    return Table(f"{value_title(scale.value)}: listeners", header, rows, names=2)
+        for column in FIGURE_COLUMNS
+    ]
+    title = f"{value_title(scale.value)}: listeners"
+    rows = (_listener_cells(results, scale, listener) for listener in scale.listeners)
+    return draw_rows(title, (*LISTENER_COLUMNS, *columns), rows, 2)
 
 
-def _figure_cell(x: float, name: str, value: Value) -> str:
-    if name in COUNT_COLUMNS:
-        return f"{x:,}"
-    return number(x, SHARE_VALUE if name in SHARE_COLUMNS else value)
+LISTENER_COLUMNS = (
+    Column("scale", hidden=True),
+    LISTENER,
+    Column("kept", "status", show=lambda kept: "kept" if kept == "yes" else "excluded"),
+)
+
+
+def _listener_cells(
+    results: Results, scale: ScaleResults, listener: ListenerFigures
+) -> tuple[Any, ...]:
+    kept = yes_or_no(listener.listener not in results.left)
+    return scale.value, listener.listener, kept, *FIGURE_CELLS(listener)
 
 
 # --- Headlines on listeners ----------------------------------------------------------------------
@@ -206,19 +224,13 @@ def _raters(scale: ScaleResults) -> tuple[ListenerFigures, ...]:
 # --- CSV table of listeners ----------------------------------------------------------------------
 
 
-def listener_tables(results: Results) -> dict[str, TableContent]:
+def listener_tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name."""
     figures = [(scale, listener) for scale in results.scales for listener in scale.listeners]
     systems = list(dict.fromkeys(name for _, listener in figures for name in listener.means))
-    rows = [
-        [
-            scale.value.name,
-            listener.listener,
-            yes_or_no(listener.listener not in results.left),
-            *(getattr(listener, name) for name in LISTENER_COLUMNS),
-            *(listener.means.get(system, "") for system in systems),
-        ]
+    rows = (
+        (*_listener_cells(results, scale, listener), *map(listener.means.get, systems))
         for scale, listener in figures
-    ]
-    means = [f"mean of {name}" for name in systems]
-    return {"listeners": (["scale", "listener", "kept", *LISTENER_COLUMNS, *means], rows)}
+    )
+    means = (Column(f"mean of {name}") for name in systems)
+    return {"listeners": record_rows((*LISTENER_COLUMNS, *FIGURE_COLUMNS, *means), rows)}

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import isfinite, isnan
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
 from earwitness.analysis.report.choices import choice_rows
 from earwitness.analysis.report.wording import (
     ESTIMANDS,
-    ESTIMATE_COLUMNS,
+    ESTIMATE,
     INTERVAL_WORDING,
     MAX_LISTED_NAMES,
     MAX_POOR_VOTE,
     MIN_GOOD_VOTE,
-    Row,
-    TableContent,
     any_defined,
     capitalized,
     count_text,
     deviation_label,
-    estimate_cells,
     has_named_shares,
     interval_method,
     level_percent,
@@ -33,7 +32,8 @@ from earwitness.analysis.results import GroupMean, Results, ScaleResults, System
 from earwitness.core import Estimate, Value
 from earwitness.ratings.rubric import TOTAL
 from earwitness.ratings.scales import derived_scales
-from earwitness.report.numbers import cell, number, percent, short_number, value_title
+from earwitness.report.columns import Column, Columns, TableRows, draw_rows, record_rows
+from earwitness.report.numbers import cell, percent, short_number, value_title
 from earwitness.report.parts import Intervals, Lines, Part, Section, Table, ValueSpread, VoteCounts
 from earwitness.report.sentences import MEAN_TOLERANCE, join_names
 
@@ -117,24 +117,21 @@ def _mean_table(scale: ScaleResults) -> Table:
     """Return the table of means, one row per system, with shares of votes if computed."""
     all_means = scale.systems.values()
     shares = [name for name in VOTE_SHARES if any(getattr(rated, name) for rated in all_means)]
-    words = share_words(scale.value)
-    has_other_order = differs_in_order(scale)
-    counts = ("votes", "listeners", "items") if any(r.listeners for r in all_means) else ("items",)
-    header = ("system", "mean", *(["mean of votes"] if has_other_order else []))
-    header += (deviation_label(scale.value),)
-    header += (*counts, *(words[n] for n in shares))
-    rows = tuple(
-        (
-            name,
-            cell(r.mean, scale.value, r.equal_votes),
-            *([number(r.vote_mean, scale.value)] if has_other_order else []),
-            number(r.sd, scale.value),
-            *(f"{getattr(r, count):,}" for count in counts),
-            *(percent(getattr(r, share)) for share in shares),
-        )
-        for name, r in scale.systems.items()
+    words, has_listeners = share_words(scale.value), any(rated.listeners for rated in all_means)
+    columns: Columns = (
+        "system",
+        "mean",
+        Column("mean of votes", hidden=not differs_in_order(scale)),
+        Column(deviation_label(scale.value)),
+        *(Column(count, hidden=count != "items" and not has_listeners) for count in COUNTS),
+        *(Column(words[name], show=percent) for name in shares),
     )
-    return Table(value_title(scale.value), header, rows)
+    cells = attrgetter("vote_mean", "sd", *COUNTS, *shares)
+    rows = (
+        (name, cell(rated.mean, scale.value, rated.equal_votes), *cells(rated))
+        for name, rated in scale.systems.items()
+    )
+    return draw_rows(value_title(scale.value), columns, rows, value=scale.value)
 
 
 def differs_in_order(scale: ScaleResults) -> bool:
@@ -162,14 +159,9 @@ def vote_mean_sentences(results: Results) -> Iterator[str]:
 
 def _method_table(scale: ScaleResults) -> Table:
     names = list(dict.fromkeys(m for r in scale.systems.values() for m in r.intervals))
-    rows = tuple(
-        (
-            system,
-            *(cell(r.intervals[m], scale.value) if m in r.intervals else "–" for m in names),
-        )
-        for system, r in scale.systems.items()
-    )
-    return Table(f"{value_title(scale.value)}: means by method", ("system", *names), rows)
+    rows = ((system, *map(r.intervals.get, names)) for system, r in scale.systems.items())
+    title, columns = f"{value_title(scale.value)}: means by method", ("system", *names)
+    return draw_rows(title, columns, rows, value=scale.value)
 
 
 def _method_lines(scales: list[ScaleResults]) -> Lines:
@@ -233,17 +225,14 @@ def _value_spread(scale: ScaleResults, noun: str) -> ValueSpread:
         for name, rated in scale.systems.items()
     }
     title = f"{scale.value.name}: {noun}"
-    rows = tuple((name, *_quartile_cells(values, scale.value)) for name, values in series.items())
+    rows = (
+        (name, len(values), *np.quantile(values or np.nan, [0, 0.25, 0.5, 0.75, 1]).tolist())
+        for name, values in series.items()
+    )
     quartiles = ("minimum", "lower quartile", "median", "upper quartile", "maximum")
-    header = ("system", noun, *quartiles)
     most = max(len(values) for values in series.values())
-    table = Table(title, header, rows)
+    table = draw_rows(title, ("system", noun, *quartiles), rows, value=scale.value)
     return ValueSpread(title, scale.value, series, most, HISTOGRAM_BINS, noun, table)
-
-
-def _quartile_cells(values: tuple[float, ...], value: Value) -> list[str]:
-    at = np.quantile(values, [0, 0.25, 0.5, 0.75, 1]) if values else np.full(5, np.nan)
-    return [f"{len(values):,}", *(number(float(x), value) for x in at)]
 
 
 # --- Methods sentences on means and tests --------------------------------------------------------
@@ -368,26 +357,27 @@ def _items_clause(scales: Sequence[ScaleResults]) -> str:
 # --- CSV table of means --------------------------------------------------------------------------
 
 
-MEAN_COLUMNS = ("scale", "system", "name", *ESTIMATE_COLUMNS, "votes", "listeners", "items")
+COUNTS = ("votes", "listeners", "items")
+MEAN_COLUMNS = ("scale", "system", "name", Column(parts=ESTIMATE), *COUNTS)
 
 
-def mean_tables(results: Results) -> dict[str, TableContent]:
+def mean_tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name: all means with all intervals, also over all listeners."""
-    rows: list[Row] = []
+    rows = list[tuple[Any, ...]]()
     for scale in results.scales:
-        rows += [[*row, "yes"] for row in (*mean_rows(scale), *choice_rows(scale))]
+        rows += [(*row, "yes") for row in (*mean_rows(scale), *choice_rows(scale))]
         for system, rated in scale.systems.items():
             others = [estimate for estimate in rated.intervals.values() if estimate != rated.mean]
             rows += [
-                [*_mean_row(scale, system, "mean", estimate, rated), "no"] for estimate in others
+                (*_mean_row(scale, system, "mean", estimate, rated), "no") for estimate in others
             ]
         for system, estimate in scale.everyone.items():
-            cells = estimate_cells(estimate)
-            rows.append([scale.value.name, system, "mean, all listeners", *cells, "", "", "", "no"])
-    return {"means": ([*MEAN_COLUMNS, "planned"], rows)}
+            name = "mean, all listeners"
+            rows.append((scale.value, system, name, estimate, None, None, None, "no"))
+    return {"means": record_rows((*MEAN_COLUMNS, "planned"), rows)}
 
 
-def mean_rows(scale: ScaleResults) -> Iterator[Row]:
+def mean_rows(scale: ScaleResults) -> Iterator[tuple[Any, ...]]:
     """Yield rows with the means and vote shares of systems."""
     for system, rated in scale.systems.items():
         yield _mean_row(scale, system, "mean", rated.mean, rated)
@@ -403,7 +393,6 @@ def mean_rows(scale: ScaleResults) -> Iterator[Row]:
 
 def _mean_row(
     scale: ScaleResults, system: str, name: str, of: Estimate, rated: SystemMeans | GroupMean
-) -> Row:
+) -> tuple[Any, ...]:
     """Return the row of an estimate, with numbers of votes, listeners and items."""
-    counts = (rated.votes, rated.listeners, rated.items)
-    return [scale.value.name, system, name, *estimate_cells(of), *counts]
+    return scale.value, system, name, of, *attrgetter(*COUNTS)(rated)

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isnan, nan
+from typing import Any
 
-from earwitness.analysis.report.equivalence import tests_by_scope
+from earwitness.analysis.report.equivalence import scope_cells, scope_columns, tests_by_scope
 from earwitness.analysis.report.wording import (
-    ESTIMATE_COLUMNS,
-    TEST_COLUMNS,
-    Row,
-    TableContent,
+    ESTIMATE,
+    LISTENER,
     correction_clause,
-    difference_cells,
-    difference_headings,
-    estimate_cells,
     level_percent,
-    tested_cells,
 )
 from earwitness.analysis.results import PlaneResults, Results
 from earwitness.core import Estimate, Value
+from earwitness.report.columns import Column, Columns, TableRows, draw_rows, record_rows
 from earwitness.report.numbers import cell, number
 from earwitness.report.parts import (
     Part,
@@ -32,7 +28,6 @@ from earwitness.report.parts import (
     Section,
     Table,
 )
-from earwitness.report.tables import better_system
 from earwitness.stats.ellipses import TWO_WAY_ELLIPSE, MeanEllipse
 
 # --- Section on the plane ------------------------------------------------------------------------
@@ -56,12 +51,13 @@ def plane_sections(results: Results) -> Iterator[Section]:
         return
     across, up = _plane_values(results)
     parts: list[Part] = [_mean_plane(results, plane)]
-    parts.append(_correlation_table(plane))
+    title = "correlation of TC and SD"
+    parts.append(draw_rows(title, CORRELATION_COLUMNS, _correlation_rows(plane)))
     if plane.methods:
         parts.append(_method_table(results, plane))
     yield Section("TC/SD plane", tuple(parts), _plane_note(results, plane))
-    table = _listener_table(plane, across, up)
     title = "mean positions by listener"
+    table = draw_rows(title, _listener_columns(across, up), _listener_rows(plane), 2)
     plots = tuple(
         Scatter(
             f"listener {who}",
@@ -117,36 +113,48 @@ def _plane_note(results: Results, plane: PlaneResults) -> str:
 def _mean_plane(results: Results, plane: PlaneResults) -> Plane:
     across, up = _plane_values(results)
     title = "mean positions on the TC/SD plane"
-    rows = tuple(
-        (
-            name,
-            cell(place.tc, across),
-            cell(place.sd, up),
-            _ellipse_cell(place.ellipse, up),
-            f"{place.ellipse.n:,}",
-        )
-        for name, place in plane.systems.items()
-    )
-    header = ("system", "TC", "SD", "half axes, angle", "listeners")
+    table = draw_rows(title, _position_columns(across, up), _position_rows(plane))
     series = tuple(
         PlaneSeries(name, (PlanePoint("", place.tc, place.sd, place.ellipse.outline()),))
         for name, place in plane.systems.items()
     )
-    return Plane(title, up, across, series, Table(title, header, rows), _plane_maximum(results))
+    return Plane(title, up, across, series, table, _plane_maximum(results))
 
 
-def _ellipse_cell(ellipse: MeanEllipse, value: Value) -> str:
-    if isnan(ellipse.major):
-        return "–"
-    axes = f"{number(ellipse.major, value)} × {number(ellipse.minor, value)}"
-    return f"{axes}, {ellipse.angle:.0f}°"
+def _position_columns(across: Value, up: Value) -> Columns:
+    def show_ellipse(ellipse: MeanEllipse) -> str:
+        if isnan(ellipse.major):
+            return "–"
+        axes = f"{number(ellipse.major, up)} × {number(ellipse.minor, up)}"
+        return f"{axes}, {ellipse.angle:.0f}°"
+
+    ends = {"": "value", "_low": "low", "_high": "high"}
+    axes = (
+        Column(heading=name, value=value, parts={f"{name.lower()}{end}": ends[end] for end in ends})
+        for name, value in (("TC", across), ("SD", up))
+    )
+    parts = {"x": "x", "y": "y", "half_major": "major", "half_minor": "minor"}
+    parts |= {name: name for name in ("angle", "level", "n", "method")}
+    ellipse = Column(heading="half axes, angle", parts=parts, show=show_ellipse)
+    return ("system", *axes, ellipse, Column(heading="listeners"))
 
 
-def _correlation_table(plane: PlaneResults) -> Table:
-    own = plane.correlation
-    row = ("TC and SD", cell(own, CORRELATION), f"{own.n:,}")
-    header = ("within listener and item", "correlation", "listeners")
-    return Table("correlation of TC and SD", header, (row,))
+def _position_rows(plane: PlaneResults) -> Iterator[tuple[Any, ...]]:
+    for name, place in plane.systems.items():
+        yield name, place.tc, place.sd, place.ellipse, place.ellipse.n
+
+
+CORRELATION_COLUMNS = (
+    Column("a", hidden=True),
+    Column("b", hidden=True),
+    Column(heading="within listener and item"),
+    Column(heading="correlation", value=CORRELATION, parts=ESTIMATE),
+    Column(heading="listeners"),
+)
+
+
+def _correlation_rows(plane: PlaneResults) -> list[tuple[Any, ...]]:
+    return [("TC", "SD", "TC and SD", plane.correlation, plane.correlation.n)]
 
 
 def _method_table(results: Results, plane: PlaneResults) -> Table:
@@ -156,21 +164,22 @@ def _method_table(results: Results, plane: PlaneResults) -> Table:
         modelled = {(c.a, c.b): c for c in methods.modelled}
         for planned in methods.contrasts:
             model = modelled.get((planned.a, planned.b))
-            for scope, contrast in tests_by_scope(results, planned, model):
-                cells = difference_cells(results, contrast, values[methods.scale])
-                pair = f"{contrast.a} − {contrast.b}"
-                rows.append((methods.scale, pair, scope, *cells, better_system(contrast)))
-    header = ("scale", "methods", "generalizes to", *difference_headings(results), "better")
-    return Table("differences between methods", header, tuple(rows), names=3)
+            rows += [
+                scope_cells(values[methods.scale], contrast, scope)
+                for scope, contrast in tests_by_scope(results, planned, model)
+            ]
+    return draw_rows("differences between methods", scope_columns(results, "methods"), rows, 3)
 
 
-def _listener_table(plane: PlaneResults, across: Value, up: Value) -> Table:
-    rows = tuple(
-        (str(who), name, number(place.tc, across), number(place.sd, up))
-        for who, own in plane.listeners.items()
-        for name, place in own.positions.items()
-    )
-    return Table("mean positions by listener", ("listener", "system", "TC", "SD"), rows, names=2)
+def _listener_columns(across: Value, up: Value) -> Columns:
+    axes = Column("tc", "TC", across), Column("sd", "SD", up)
+    return (LISTENER, "system", *axes, Column("correlation", hidden=True))
+
+
+def _listener_rows(plane: PlaneResults) -> Iterator[tuple[Any, ...]]:
+    for who, own in plane.listeners.items():
+        for name, place in own.positions.items():
+            yield who, name, place.tc, place.sd, own.correlation
 
 
 # --- Headlines and methods -----------------------------------------------------------------------
@@ -210,43 +219,21 @@ def plane_methods(results: Results) -> Iterator[str]:
 # --- CSV tables of the plane ---------------------------------------------------------------------
 
 
-def plane_tables(results: Results) -> dict[str, TableContent]:
+def plane_tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name."""
     plane = results.plane
     if plane is None:
         return {}
-    positions: list[Row] = [
-        [
-            name,
-            *estimate_cells(place.tc)[:3],
-            *estimate_cells(place.sd)[:3],
-            place.ellipse.x,
-            place.ellipse.y,
-            place.ellipse.major,
-            place.ellipse.minor,
-            place.ellipse.angle,
-            place.ellipse.level,
-            place.ellipse.n,
-            place.ellipse.method,
-        ]
-        for name, place in plane.systems.items()
-    ]
-    header = ["system", "tc", "tc_low", "tc_high", "sd", "sd_low", "sd_high", "x", "y"]
-    header += ["half_major", "half_minor", "angle", "level", "n", "method"]
-    listeners: list[Row] = [
-        [who, name, place.tc, place.sd, own.correlation]
-        for who, own in plane.listeners.items()
-        for name, place in own.positions.items()
-    ]
-    methods: list[Row] = [
-        [one.scale, c.a, c.b, *tested_cells(c), c.better]
+    values = dict(zip(("TC", "SD"), _plane_values(results), strict=True))
+    methods = (
+        scope_cells(values[one.scale], contrast)
         for one in plane.methods
-        for c in (*one.contrasts, *one.modelled)
-    ]
-    correlation: list[Row] = [["TC", "SD", *estimate_cells(plane.correlation)]]
+        for contrast in (*one.contrasts, *one.modelled)
+    )
+    listeners = _listener_columns(*values.values())
     return {
-        "plane": (header, positions),
-        "plane_listeners": (["listener", "system", "tc", "sd", "correlation"], listeners),
-        "plane_correlation": (["a", "b", *ESTIMATE_COLUMNS], correlation),
-        "plane_methods": (["scale", "a", "b", *TEST_COLUMNS, "better"], methods),
+        "plane": record_rows(_position_columns(*values.values()), _position_rows(plane)),
+        "plane_listeners": record_rows(listeners, _listener_rows(plane)),
+        "plane_correlation": record_rows(CORRELATION_COLUMNS, _correlation_rows(plane)),
+        "plane_methods": record_rows(scope_columns(results), methods),
     }

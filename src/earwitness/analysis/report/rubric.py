@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import inf, isnan
+from operator import attrgetter
+from typing import Any
 
 from earwitness.analysis.report.wording import (
-    ESTIMATE_COLUMNS,
+    ESTIMATE,
     MAX_LISTED_NAMES,
-    TEST_COLUMNS,
     UNBOUNDED,
-    TableContent,
     any_defined,
     count_text,
-    estimate_cells,
-    tested_cells,
+    difference_cells,
+    difference_columns,
 )
 from earwitness.analysis.results import DifferenceTest, Results, RubricResults
 from earwitness.core import Estimate, Value
 from earwitness.ratings.records import Who
+from earwitness.report.columns import PAIR, Column, Columns, N, TableRows, draw_rows, record_rows
 from earwitness.report.numbers import cell, number, p_value
 from earwitness.report.parts import Heat, Part, Section, Table
 from earwitness.report.sentences import join_names
@@ -142,20 +144,13 @@ def _correlation_heat(rubric: RubricResults) -> Heat:
 
 
 def _correlation_table(rubric: RubricResults) -> Table:
-    rows = tuple(
-        (
-            correlation.a,
-            correlation.b,
-            cell(correlation.pearson, PEARSON_R),
-            cell(correlation.spearman, PEARSON_R),
-            f"{correlation.pearson.n:,}",
-            cell(correlation.within, PEARSON_R),
-            f"{correlation.within.n:,}",
-        )
-        for correlation in rubric.correlations
+    rows = (
+        (own.a, own.b, own.pearson, own.spearman, own.pearson.n, own.within, own.within.n)
+        for own in rubric.correlations
     )
-    header = ("first", "second", "Pearson", "Spearman", "captions", "within raters", "votes")
-    return Table("correlations between dimensions", header, rows, names=2)
+    headings = ("first", "second", "Pearson", "Spearman", "captions", "within raters", "votes")
+    columns = [Column(heading=heading, value=PEARSON_R) for heading in headings]
+    return draw_rows("correlations between dimensions", columns, rows, 2)
 
 
 def _severity_table(results: Results) -> Table:
@@ -193,9 +188,15 @@ def _bias_cell(estimate: Estimate | None) -> str:
 
 def fault_sections(results: Results) -> Iterator[Section]:
     """Yield the faults and their handling, and differences without faulty rows."""
-    parts: list[Part] = [_fault_table(results)] if results.faults else []
+    parts: list[Part] = []
+    if results.faults:
+        rows, names = map(FAULT_CELLS, results.faults), 7 - results.over_items
+        parts.append(draw_rows("faults", _fault_columns(results), rows, names))
     if results.alternatives:
-        parts.append(_alternative_table(results))
+        title, columns = "differences with and without faulty rows", _alternative_columns(results)
+        parts.append(draw_rows(title, columns, _alternative_rows(results), 3))
+    if not parts:
+        return
     folded = len(results.faults) > MAX_OPEN_FAULTS
     text = "Faults and how they were handled."
     if results.rubric and any("blank" in one.alternative for one in results.alternatives):
@@ -203,45 +204,50 @@ def fault_sections(results: Results) -> Iterator[Section]:
     yield Section("Faults in the data", tuple(parts), text, folded=folded)
 
 
-def _fault_table(results: Results) -> Table:
-    has_raters = not results.over_items
-    rows = tuple(
-        (
-            f.kind,
-            f.item,
-            f.system,
-            *([str(f.listener)] if has_raters else []),
-            f.told,
-            f.done,
-            f.where,
-        )
-        for f in results.faults
+def _fault_columns(results: Results) -> Columns:
+    return (
+        Column("kind", "fault"),
+        "item",
+        "system",
+        Column("listener", "rater", show=str, hidden=results.over_items),
+        Column("scale", hidden=True),
+        Column("told", "description"),
+        Column("done", "handling"),
+        Column("where", "location"),
     )
-    header = ("fault", "item", "system", *(["rater"] if has_raters else []))
-    header += ("description", "handling", "location")
-    return Table("faults", header, rows, names=len(header))
 
 
-def _alternative_table(results: Results) -> Table:
-    """Return two rows per difference: with all rows, and by the alternative."""
+FAULT_CELLS = attrgetter("kind", "item", "system", "listener", "scale", "told", "done", "where")
+
+
+def _alternative_columns(results: Results) -> Columns:
+    difference, p, corrected = difference_columns(results)
+    return (
+        "scale",
+        PAIR,
+        Column("alternative", hidden=True),
+        Column("rows", hidden=True),
+        Column(heading="rows"),
+        replace(difference, counted=False),
+        N,
+        p,
+        replace(corrected, hidden=True),
+        Column("items", hidden=True),
+    )
+
+
+def _alternative_rows(results: Results) -> Iterator[tuple[Any, ...]]:
+    """Yield two rows per difference: with all rows, and by the alternative."""
     values = {scale.value.name: scale.value for scale in results.scales}
-    rows = tuple(
-        (
-            one.value,
-            f"{one.a} − {one.b}",
-            words,
-            cell(test.difference, values[one.value]),
-            _difference_size(results, test, items),
-            p_value(test.p),
-        )
-        for one in results.alternatives
-        for words, test, items in (
-            ("all rows", one.every, one.items),
-            (one.alternative, one.rest, one.rest_items),
-        )
-    )
-    header = ("scale", "pair", "rows", "difference", "n", "p")
-    return Table("differences with and without faulty rows", header, rows, names=3)
+    for one in results.alternatives:
+        for rows, words, test, items in (
+            ("all", "all rows", one.every, one.items),
+            ("alternative", one.alternative, one.rest, one.rest_items),
+        ):
+            difference, *p = difference_cells(test)
+            n = _difference_size(results, test, items)
+            place = values[one.value], one, one.alternative, rows, words
+            yield (*place, difference, n, *p, items)
 
 
 def _difference_size(results: Results, tested: DifferenceTest, items: int) -> str:
@@ -297,26 +303,16 @@ def _correlation_headlines(rubric: RubricResults) -> Iterator[str]:
 # --- CSV tables of rubrics -----------------------------------------------------------------------
 
 
-def rubric_tables(results: Results) -> dict[str, TableContent]:
+def rubric_tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name."""
-    correlations = [
-        [correlation.a, correlation.b, name, *estimate_cells(getattr(correlation, name))]
+    correlations = (
+        (correlation, name, getattr(correlation, name))
         for correlation in (results.rubric.correlations if results.rubric else ())
         for name in ("pearson", "spearman", "within")
-    ]
-    columns = ["kind", "item", "system", "listener", "scale", "told", "done", "where"]
-    faults = [[getattr(fault, name) for name in columns] for fault in results.faults]
-    alternatives = [
-        [one.value, one.a, one.b, one.alternative, rows, *tested_cells(test), items]
-        for one in results.alternatives
-        for rows, test, items in (
-            ("all", one.every, one.items),
-            ("alternative", one.rest, one.rest_items),
-        )
-    ]
-    header = ["scale", "a", "b", "alternative", "rows", *TEST_COLUMNS, "items"]
+    )
+    alternatives = _alternative_rows(results)
     return {
-        "correlations": (["a", "b", "name", *ESTIMATE_COLUMNS], correlations),
-        "faults": (columns, faults),
-        "without_faults": (header, alternatives),
+        "correlations": record_rows((PAIR, "name", Column(parts=ESTIMATE)), correlations),
+        "faults": record_rows(_fault_columns(results), map(FAULT_CELLS, results.faults)),
+        "without_faults": record_rows(_alternative_columns(results), alternatives),
     }

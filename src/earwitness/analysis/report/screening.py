@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from math import isnan
+from typing import Any
 
 from earwitness.analysis.plan import Rule
 from earwitness.analysis.report.listeners import name_listeners
 from earwitness.analysis.report.wording import (
+    LISTENER,
     MAX_LISTED_NAMES,
     UNKNOWN_RATERS_CLAUSE,
-    TableContent,
     count_text,
     raters_clause,
     yes_or_no,
@@ -18,7 +19,8 @@ from earwitness.analysis.report.wording import (
 from earwitness.analysis.results import Results, ScaleResults, ScreeningVerdict
 from earwitness.analysis.screening import SCREENS
 from earwitness.core import Estimate, group_values
-from earwitness.report.numbers import cell, number, value_title
+from earwitness.report.columns import Column, Columns, TableRows, draw_rows, record_rows
+from earwitness.report.numbers import number, value_title
 from earwitness.report.parts import Intervals, Lines, Section, Table
 from earwitness.report.sentences import join_names
 
@@ -117,8 +119,9 @@ def screening_sections(results: Results) -> Iterator[Section]:
             tuple(map(_with_excluded_intervals, scales)),
         )
     if results.screened:
-        check_table = _check_table(results.screened, _failure_label(results))
-        yield Section("All screening checks", (check_table,), place="pictures", folded=True)
+        columns, rows = _check_columns(_failure_label(results)), map(_check_cells, results.screened)
+        table = draw_rows("all screening checks", columns, rows, 4)
+        yield Section("All screening checks", (table,), place="pictures", folded=True)
 
 
 def _screening_note(results: Results) -> str:
@@ -158,12 +161,21 @@ def _verdict_place(verdict: ScreeningVerdict) -> str:
     return f"{', '.join(where)}: " if where else ""
 
 
-def _check_table(screened: Sequence[ScreeningVerdict], out: str) -> Table:
-    rows = tuple(
-        (str(s.listener), s.rule, _verdict_place(s) + s.figures, "kept" if s.kept else out)
-        for s in screened
+def _check_columns(out: str = "") -> Columns:
+    return (
+        LISTENER,
+        "rule",
+        Column("scale", hidden=True),
+        Column("session", hidden=True),
+        Column("figures", hidden=True),
+        Column(heading="figures"),
+        Column("kept", "status", show=lambda kept: "kept" if kept == "yes" else out),
     )
-    return Table("all screening checks", ("listener", "rule", "figures", "status"), rows, names=4)
+
+
+def _check_cells(one: ScreeningVerdict) -> tuple[Any, ...]:
+    figures = one.figures, _verdict_place(one) + one.figures
+    return one.listener, one.rule, one.scale, one.session or "", *figures, yes_or_no(one.kept)
 
 
 def _with_excluded_intervals(scale: ScaleResults) -> Intervals:
@@ -178,18 +190,13 @@ def _with_excluded_intervals(scale: ScaleResults) -> Intervals:
 
 
 def _with_excluded_table(title: str, scale: ScaleResults) -> Table:
-    value = scale.value
-    rows = tuple(
-        (
-            name,
-            cell(rated.mean, value),
-            cell(scale.everyone[name], value),
-            number(scale.everyone[name].value - rated.mean.value, value),
-        )
+    rows = (
+        (name, rated.mean, everyone, everyone.value - rated.mean.value)
         for name, rated in scale.systems.items()
-        if name in scale.everyone
+        if (everyone := scale.everyone.get(name))
     )
-    return Table(title, ("system", "kept listeners", "all listeners", "change"), rows)
+    headings = ("system", "kept listeners", "all listeners", "change")
+    return draw_rows(title, headings, rows, value=scale.value)
 
 
 # --- Headlines on excluded listeners -------------------------------------------------------------
@@ -250,18 +257,6 @@ def _system_order(
 # --- CSV table of screening ----------------------------------------------------------------------
 
 
-def screening_tables(results: Results) -> dict[str, TableContent]:
+def screening_tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name."""
-    rows = [
-        [
-            verdict.listener,
-            verdict.rule,
-            verdict.scale,
-            verdict.session or "",
-            verdict.figures,
-            yes_or_no(verdict.kept),
-        ]
-        for verdict in results.screened
-    ]
-    header = ["listener", "rule", "scale", "session", "figures", "kept"]
-    return {"screening": (header, rows)}
+    return {"screening": record_rows(_check_columns(), map(_check_cells, results.screened))}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf, isnan
-from typing import Any
 
 from earwitness.analysis.plan import MIXED_MODEL, NO_CORRECTION, WILCOXON
 from earwitness.analysis.results import DifferenceTest, Equivalence, Results
 from earwitness.core import Contrast, Estimate, Value
-from earwitness.report.numbers import CORRECTED_P_HEADINGS, cell, p_value
+from earwitness.report.columns import Column, P, estimate_parts
+from earwitness.report.numbers import CORRECTED_P_HEADINGS, p_value
 from earwitness.report.sentences import INTERVALS_AGREE_CLAUSE
 from earwitness.stats.means import ITEM_ADJUSTED, ITEM_T
 
@@ -208,54 +208,31 @@ def share_words(scale: Value) -> dict[str, str]:
     }
 
 
-# --- Cells of CSV tables -------------------------------------------------------------------------
+# --- Columns of tables ---------------------------------------------------------------------------
 
 
-ESTIMATE_COLUMNS = ("value", "low", "high", "level", "n", "method")
-TEST_COLUMNS = (*ESTIMATE_COLUMNS, "p", "p_corrected")
-Row = list[Any]
-TableContent = tuple[list[str], list[Row]]  # header and rows
+ESTIMATE_NAMES = ("value", "low", "high", "level", "n", "method")
+ESTIMATE = estimate_parts(*ESTIMATE_NAMES)
+LISTENER = Column("listener", show=str)
 
 
-def estimate_cells(estimate: Estimate | None) -> Row:
-    """Return the cells of an estimate; empty cells if it is None."""
-    return [getattr(estimate, name) if estimate else "" for name in ESTIMATE_COLUMNS]
-
-
-Tested = Contrast | DifferenceTest | Equivalence
-
-
-def tested_cells(test: Tested) -> Row:
-    """Return the cells of a tested difference."""
-    return [*estimate_cells(test.difference), test.p, test.p_corrected]
-
-
-def difference_cells(results: Results, test: Tested, value: Value) -> list[str]:
-    """Return a difference with n, p and corrected p, below ``difference_headings``."""
-    figure = f"{cell(test.difference, value)} n {test.difference.n:,}"
-    corrected = [p_value(test.p_corrected)] * len(corrected_headings(results))
-    return [figure, p_value(test.p), *corrected]
-
-
-def difference_headings(results: Results, name: str = "difference") -> list[str]:
-    """Return the headings of a difference and its test."""
-    return [name, "p", *corrected_headings(results)]
-
-
-def corrected_headings(results: Results) -> list[str]:
-    """Return the heading of corrected p; none without a correction."""
+def difference_columns(results: Results, name: str = "difference") -> tuple[Column, Column, Column]:
+    """Return the columns of ``difference_cells``; corrected p is hidden without a correction."""
     heading = CORRECTED_P_HEADINGS.get(results.plan.correction)
-    return [heading] if heading else []
+    corrected = Column("p_corrected", heading, show=p_value, hidden=heading is None)
+    return Column(heading=name, parts=ESTIMATE, counted=True), P, corrected
+
+
+def difference_cells(
+    test: Contrast | DifferenceTest | Equivalence,
+) -> tuple[Estimate, float, float]:
+    """Return a difference with p and corrected p."""
+    return test.difference, test.p, test.p_corrected
 
 
 def yes_or_no(value: bool) -> str:
     """Return "yes" or "no"."""
     return "yes" if value else "no"
-
-
-def fill_rows(rows: list[Row], width: int) -> list[Row]:
-    """Pad rows with empty cells to the same width."""
-    return [row + [""] * (width - len(row)) for row in rows]
 
 
 def deviation_label(value: Value) -> str:

@@ -23,7 +23,8 @@ from earwitness.io.schema import Fault, show, whole_number
 from earwitness.io.source import is_present
 from earwitness.io.tables import read_row_table
 from earwitness.ratings.names import DEFAULT_SOUND_PATTERN
-from earwitness.report.result import TableRows, record_table
+from earwitness.report.columns import TableRows
+from earwitness.report.result import record_table
 from earwitness.studies.file.material import read_clips
 from earwitness.studies.study import Design, ListenerPlan, Session, Study, Trial
 from earwitness.studies.trials import block_kind, study_kinds
