@@ -26,7 +26,7 @@ demo: $(RUN)/.installed  ## score the example corpus, summarize speech, skim day
 	  --value boundary_similarity --value collar_f1@3.0 --by kind --worst 5 --output out/report.html
 	@$(RUN)/bin/earwitness summarizer train-grammar $(SPOKEN)/treebank.conllu -o out/grammar.json
 	@$(RUN)/bin/earwitness summarize $(SPOKEN)/news-01.flac --grammar out/grammar.json --scope speech \
-	  --write words -o out/summary.jsonl --spoken out/summary.wav --page out/summary.html
+	  --write words -o out/summary.jsonl -o out/summary.wav -o out/summary.html
 	@$(RUN)/bin/earwitness network $(SPOKEN)/news-01.jsonl news-01 --outputs out/summary.jsonl
 	@$(RUN)/bin/earwitness score out/summary.jsonl $(SPOKEN)/news-01.jsonl --metric sumaccy
 	@$(RUN)/bin/python examples/listen/make.py out/listen

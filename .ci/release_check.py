@@ -378,7 +378,7 @@ FEATURES = {
     "pdf": (Feature("study sheets planes/study.yaml -o out/sheets.pdf", r"wrote .*: 2 planes"),),
     "silero": (
         Feature(
-            f"skim day.wav -o out/silero.wav {SKIM} --speech avoid --speech-model broken.onnx",
+            f"skim day.wav -o out/silero.wav {SKIM} --speech avoid --detector broken.onnx",
             r"broken\.onnx: is not an ONNX model",
             status=2,
             needs="audio",
@@ -411,7 +411,7 @@ WITHOUT_EXTRAS = (  # the three workflows, on the examples
     Feature(
         "agree agree/scores.csv agree/ratings.csv --scale OVRL --low-is-good noise_left", r"Kendall"
     ),
-    Feature("soundscape village --show", r"sources|hours"),
+    Feature("soundscape village --print", r"sources|hours"),
 )
 
 

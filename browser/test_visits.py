@@ -16,7 +16,7 @@ from earwitness.store.records import ParticipationState
 def test_where_sessions_start_again_no_answer_is_lost_and_the_new_ones_count(
     browser: Browser, tmp_path: Path
 ) -> None:
-    with really_served(tmp_path, "en", "--resume", "session") as server:
+    with really_served(tmp_path, "en", "--on-return", "session") as server:
         context = browser.new_context(**DESKTOP)
         server.answer_up_to("1.0")
         page, said = visit(context, server.links[0])
@@ -45,7 +45,7 @@ def test_where_coming_again_blocks_an_outage_does_not_and_an_excuse_lets_in_once
         assert route.fetch().json()["blocked"] is False
         route.abort()
 
-    with really_served(tmp_path, "en", "--resume", "block") as server:
+    with really_served(tmp_path, "en", "--on-return", "block") as server:
         context = browser.new_context(**DESKTOP)
         server.answer_up_to("1.0")
         page, said = visit(context, server.links[0])

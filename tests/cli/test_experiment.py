@@ -111,7 +111,15 @@ def test_an_interrupted_experiment_is_resumed_with_the_same_result(
 
 def test_systems_are_made_from_references(measured: list[Path], tmp_path: Path) -> None:
     made = tmp_path / "made.jsonl"
-    arguments = ["summarizer", "systems", str(measured[1]), "--lm", "none", "-o", str(made)]
+    arguments = [
+        "summarizer",
+        "systems",
+        str(measured[1]),
+        "--language-model",
+        "none",
+        "-o",
+        str(made),
+    ]
     done = CliRunner().invoke(group, arguments)
     assert done.exit_code == 0, done.output
     assert "without scores L, C and T, systems are left out: L, L+I, " in done.stderr

@@ -97,6 +97,9 @@ def test_bad_input_ends_with_2_and_a_message_without_traceback(samples: Path) ->
             "chunk_size must be a finite number of at least 0.001",
         ),
         (["score", "-", "--preset", "srtt"], "'srtt' is not one of"),
+        (["score", "-", "--pattern", "("], "--pattern is not an option any more — use --custom-"),
+        (["audio", "clips", "a", "-o", "b", "--margin", "1"], "use --silence SECONDS"),
+        (["serve", "a.yaml", "--resume", "block"], "use --on-return resume|session|block"),
         (["score", "-", "--custom-pattern", "("], "pattern is not a regular expression"),
         (
             ["score", "-", "--metric", "title_bertscore", "--layer", "9"],

@@ -32,8 +32,8 @@ def summarize(folder: Path, *arguments: str) -> Finished:
 def test_a_summary_is_written_as_positions_text_sound_and_page(talk: Path) -> None:
     done = summarize(
         talk,
-        *["talk.ctm", "--ratio", "0.6", "--weight", "I=3", "--audio", "talk.wav"],
-        *["-o", "out.jsonl", "--spoken", "out.wav", "--page", "out.html"],
+        *["talk.ctm", "--ratio", "0.6", "--weight", "I=3", "--recording", "talk.wav"],
+        *["-o", "out.jsonl", "-o", "out.wav", "-o", "out.html"],
         *["--items", "items.jsonl"],
     )
     assert (done.returncode, done.stdout) == (0, "harbour bridge closed\n")
@@ -55,7 +55,7 @@ def test_outputs_are_scored_on_the_items_that_were_summarized(tmp_path: Path) ->
     references = EXAMPLES / "english.jsonl"
     where = "--where", "half=tuning"
     outputs = tmp_path / "outputs.jsonl"
-    done = run("summarize", references, *where, "-o", outputs, "--text", tmp_path / "out.txt")
+    done = run("summarize", references, *where, "-o", outputs, "-o", tmp_path / "out.txt")
     assert (done.returncode, done.stdout) == (0, "")
     assert len((tmp_path / "out.txt").read_text().splitlines()) == 36
     scored = run("score", outputs, references, *where, "--metric", "sumaccy", "--to", "json")
@@ -66,12 +66,11 @@ def test_outputs_are_scored_on_the_items_that_were_summarized(tmp_path: Path) ->
 def test_japanese_is_summarized_without_spaces(tmp_path: Path) -> None:
     model = tmp_path / "japanese.arpa"
     text = EXAMPLES / "japanese.txt"
-    done = run("summarizer", "train-lm", text, "--tokenize", "japanese", "-o", model)
+    done = run("summarizer", "train-lm", text, "--language", "ja", "-o", model)
     assert done.returncode == 0, done.stderr
     (tmp_path / "talk.txt").write_text("今日は大雨の影響で電車が遅れています", encoding="utf-8")
-    done = summarize(
-        tmp_path, *f"talk.txt --language ja --lm {model} --items items.jsonl -o o.jsonl".split()
-    )
+    options = f"--language ja --language-model {model} --items items.jsonl -o o.jsonl"
+    done = summarize(tmp_path, "talk.txt", *options.split())
     assert done.returncode == 0, done.stderr
     item = json.loads((tmp_path / "items.jsonl").read_text(encoding="utf-8"))
     kept = json.loads((tmp_path / "o.jsonl").read_text())["output"]["positions"]
@@ -94,38 +93,40 @@ def test_a_grammar_is_estimated_and_used(tmp_path: Path) -> None:
 def test_weights_are_tuned_and_used(tmp_path: Path) -> None:
     weights = tmp_path / "weights.json"
     done = run(
-        *f"summarizer tune {EXAMPLES}/english.jsonl --where kind=news --folds 2".split(),
-        *f"--lm none -o {weights} --quiet".split(),
+        *f"summarizer tune {EXAMPLES}/english.jsonl --where kind=news".split(),
+        *f"--language-model none -o {weights} --quiet".split(),
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("weights: linguistic")
     assert "random words" in done.stdout
     (tmp_path / "talk.txt").write_text("the harbour bridge is closed")
-    used = summarize(tmp_path, "talk.txt", "--lm", "none", "--weights-file", str(weights))
+    options = f"--language-model none --weights-file {weights}"
+    used = summarize(tmp_path, "talk.txt", *options.split())
     assert used.returncode == 0, used.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("talk.ctm --spoken out.wav", "--spoken requires audio — set --audio FILE"),
-        ("talk.wav --audio talk.wav --page p.html", "--audio is for transcripts"),
+        ("talk.ctm -o out.wav", "out.wav requires the audio — set --recording FILE"),
+        ("talk.wav --recording talk.wav -o p.html", "--recording is for transcripts"),
         ("talk.ctm --ratio 0", "ratio must be above 0 and at most 1, got 0"),
         ("talk.ctm -o talk.ctm", "talk.ctm is named twice"),
-        ("talk.ctm --audio talk.wav --spoken talk.wav", "talk.wav is named twice"),
+        ("talk.ctm --recording talk.wav -o talk.wav", "talk.wav is named twice"),
         ("talk.ctm --weight X=1", 'unknown score "x"'),
-        ("talk.ctm --lm no.arpa", "no.arpa"),
+        ("talk.ctm --language-model no.arpa", "no.arpa"),
         ("talk.ctm --where kind=news", "leave out --where"),
         ("empty.txt", "has no words"),
-        ("talk.ctm --audio talk.wav", "--audio is for --spoken and --page"),
-        ("talk.ctm --audio talk.ctm --page p.html", "talk.ctm: cannot be read"),
-        ("talk.ctm --audio talk.wav --spoken out.xyz", 'cannot be written as ".xyz"'),
-        ("talk.ctm --write words", "--write is an option of -o"),
+        ("talk.ctm --recording talk.wav", "--recording is for pages and audio files"),
+        ("talk.ctm --recording talk.ctm -o p.html", "talk.ctm: cannot be read"),
+        ("talk.ctm -o out.xyz", "out.xyz: unknown output format — use .jsonl, .txt, .html"),
+        ("talk.ctm -o a.htm -o b.html", "a.htm and b.html would have the same content"),
+        ("talk.ctm --write words", "--write is about JSON Lines"),
         ("talk.ctm --weight L=0 --weight I=0 --weight C=0", "all weights are 0"),
         ("talk.ctm --language english", 'unknown language "english"'),
         ("vosk.json", "unknown transcript format"),
         ("heard.jsonl --write positions -o o.jsonl", "use --write words"),
-        ("heard.jsonl --audio talk.wav --page p.html", "--audio is the recording of one"),
+        ("heard.jsonl --recording talk.wav -o p.html", "--recording is that of a transcript"),
         ("talk.wav --language fr", "has an English model only"),
     ],
 )

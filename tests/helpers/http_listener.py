@@ -27,7 +27,7 @@ Respond = Callable[[Mapping[str, Any]], dict[str, Any]]
 def served(path: Path, address: str, **settings: Any) -> Iterator[TestClient]:
     """A study that is served from a store."""
     with Store.open(address) as store:
-        site = make_site(path, store, SiteSettings(**{"hosts": ("testserver",), **settings}))
+        site = make_site(path, store, SiteSettings(**{"allow_hosts": ("testserver",), **settings}))
         recordings = open_recordings(site)
         app = make_app(site, recordings)
         with TestClient(app, raise_server_exceptions=False) as client:
@@ -45,12 +45,12 @@ def link(client: TestClient, listener: int = 1) -> str:
     """The address of a listener."""
     site = site_of(client)
     [one] = site.store.add_listeners(site.digest, [listener])
-    return f"{site.settings.root}/l/{one.token}"
+    return f"{site.settings.root_path}/l/{one.token}"
 
 
 def start(client: TestClient, query: str = "") -> str:
     """Press Start on the page of the open link, and be led to the visitor's own address."""
-    shown = client.get(f"{site_of(client).settings.root}/join{query}", follow_redirects=False)
+    shown = client.get(f"{site_of(client).settings.root_path}/join{query}", follow_redirects=False)
     assert shown.status_code == 200, shown.text
     [action] = re.findall(r'<form[^>]* action="([^"]+)"', shown.text)
     got = client.post(unescape(action), follow_redirects=False)

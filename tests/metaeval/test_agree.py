@@ -18,6 +18,7 @@ from earwitness.core import Key, Score
 from earwitness.errors import InputError, UsageError
 from earwitness.io.tables import records_csv
 from earwitness.metaeval.agree import ScoreOptions
+from earwitness.metaeval.figures import ScaleComparison
 from earwitness.metaeval.results import Concordance, Figure
 from earwitness.metaeval.score_tables import output_lengths
 from earwitness.output_formats import FORMS, render
@@ -224,7 +225,10 @@ def test_one_metric_in_two_files_is_refused(tmp_path: Path) -> None:
         agree(files, ratings, **QUICK)
 
 
-def test_an_undefined_score_is_left_out_of_its_metric_alone_and_counted(tmp_path: Path) -> None:
+def test_an_undefined_score_is_left_out_of_its_metric_alone_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ScaleComparison, "at_level", lambda self, _: self)  # plain means
     votes = people()
     whole, gaps = noisy(votes, 3, 3), noisy(votes, 4, 4)
     gaps[0, :3] = np.nan
@@ -647,7 +651,7 @@ def test_numbers_too_large_are_refused_and_large_ones_are_right(tmp_path: Path) 
     plain = agreed(tmp_path, score_rows(m=metric, n=other), rating_rows(votes))
     for factor in (1e97, 1e-250):
         scores = score_rows(m=metric * factor, n=-other * factor)
-        found = agreed(tmp_path, scores, rating_rows(votes * 1e97), low=["n"])
+        found = agreed(tmp_path, scores, rating_rows(votes * 1e97), low_is_good=["n"])
         for level in ("system", "item", "global"):
             for name in COEFFICIENTS:
                 values = [figure(x, y, level, name).value for x in (plain, found) for y in "mn"]

@@ -105,8 +105,7 @@ def test_metrics_may_be_chosen_where_a_row_is_a_score(tmp_path: Path) -> None:
 def test_of_several_tables_each_is_asked_only_for_what_it_has(tmp_path: Path) -> None:
     said: dict[str, Any] = {
         "pattern": "{system}-{item}.flac",
-        "column": "path",
-        "columns": {"item": "clip"},
+        "columns": {"item": "clip", "sample": "path"},
         "metrics": ["PESQ", "f1"],
         "several": True,
     }

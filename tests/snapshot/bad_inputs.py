@@ -27,7 +27,7 @@ SCORE = (
     Command("bad-form", "score good.jsonl --to pdf"),
     Command("bad-ending", "score good.jsonl -o result.pdf"),
     Command("bad-jobs", "score good.jsonl --jobs 0"),
-    Command("bad-pattern", "score good.jsonl --preset custom_ts --pattern '('"),
+    Command("bad-pattern", "score good.jsonl --preset custom_ts --custom-pattern '('"),
     Command("bad-group", "score good.jsonl --by kind"),
     Command("bad-baseline", "score good.jsonl --baseline lead"),
     Command("bad-show", "score good.jsonl --show nobody"),

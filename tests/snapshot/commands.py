@@ -103,7 +103,7 @@ SCORE = (
     Command(
         "score-custom",
         "score custom.jsonl --preset custom_ts --timestamp-format MM:SS --metric collar "
-        "--pattern '<<(?P<timestamp>[0-9:]+)>> (?P<title>.*)'",
+        "--custom-pattern '<<(?P<timestamp>[0-9:]+)>> (?P<title>.*)'",
         {"custom.jsonl": CUSTOM},
     ),
     Command(
@@ -143,7 +143,7 @@ SCORE = (
     ),
     Command(
         "gather-references",
-        "gather --durations durations.csv anna --spoken careful -o out/references.jsonl",
+        "gather --durations durations.csv anna --transcript careful -o out/references.jsonl",
         {
             "durations.csv": "item,duration\ntalk,60\nwalk,60\n",
             "anna/talk.json": PODCAST,
@@ -469,7 +469,7 @@ SKIMS = (
 )
 
 SKIM = (
-    Command("soundscape-show", "soundscape village --show"),
+    Command("soundscape-show", "soundscape village --print"),
     Command(
         "soundscape",
         f"soundscape short.yaml -o {DAY} --rate 16000 --quiet",
@@ -513,13 +513,12 @@ SKIM = (
     ),
     Command(
         "skim-speech",
-        f"skim {DAY} -o skim/speech.ogg --speech avoid --speech-model cues --without raven "
+        f"skim {DAY} -o skim/speech.ogg --speech avoid --detector cues --without raven "
         f"--without page {SMALL}",
     ),
     Command(
         "skim-by-day",
-        f"skim site -o days --by-day --zone UTC --ending .opus --without picture "
-        f"--without page {SMALL}",
+        f"skim site -o days --by-day --zone UTC --to opus --without picture --without page {SMALL}",
     ),
     Command("skims-score", SKIMS),
     Command("skims-compare", SKIMS.replace("score", "compare", 1) + " --permutations 50"),

@@ -373,7 +373,7 @@ def test_the_quota_counts_who_holds_a_place(folder: Path, address: str) -> None:
 def test_an_address_takes_only_so_many_places_within_an_hour(
     folder: Path, address: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with served(several(folder, 4), address, open=4, address_places=2) as client:
+    with served(several(folder, 4), address, open=4, places_per_address=2) as client:
         visitors = [start(client, f"?PROLIFIC_PID={name}") for name in "abc"]
         for visitor in visitors[:2]:
             assert consent(client, visitor).json()["status"] == "stored"
@@ -397,7 +397,7 @@ def test_an_address_takes_only_so_many_places_within_an_hour(
 
 
 def test_what_takes_no_place_does_not_count(folder: Path, address: str) -> None:
-    with served(several(folder, 3), address, open=2, address_places=3) as client:
+    with served(several(folder, 3), address, open=2, places_per_address=3) as client:
         join(client, "?PROLIFIC_PID=a")
         client.cookies.clear()
         [visitor] = visit(client, 1)
@@ -410,7 +410,7 @@ def test_what_takes_no_place_does_not_count(folder: Path, address: str) -> None:
 def test_of_many_from_one_address_at_once_as_many_get_in_as_the_limit_says(
     folder: Path, address: str
 ) -> None:
-    with served(several(folder, 20), address, open=20, address_places=5) as client:
+    with served(several(folder, 20), address, open=20, places_per_address=5) as client:
         visitors = visit(client, 16)
         with ThreadPoolExecutor(16) as pool:
             replies = list(pool.map(lambda one: consent(client, one), visitors))
@@ -458,7 +458,7 @@ def test_the_open_link_starts_at_numbers_and_at_names_that_are_allowed(
     folder: Path, headers: dict[str, str], allowed: tuple[str, ...], status: int
 ) -> None:
     path, store = study(folder, "acr", NO_REST), str(folder / "store.db")
-    with served(path, store, open=1, hosts=allowed) as client:
+    with served(path, store, open=1, allow_hosts=allowed) as client:
         got = client.post("/join", headers=headers, follow_redirects=False)
         assert got.status_code == status
         if status == 403:
@@ -519,7 +519,7 @@ def test_without_open_places_the_operator_is_told_how_to_open_some(
 
 def test_another_service_may_name_people_otherwise(folder: Path) -> None:
     path, store = study(folder, "acr", NO_REST), str(folder / "store.db")
-    with served(path, store, open=2, outside="participant") as client:
+    with served(path, store, open=2, outside_id="participant") as client:
         join(client, "?participant=x")
         assert states(client)[0] == (1, ParticipationState.JOINED.value, "x")
 

@@ -325,7 +325,7 @@ def test_what_was_heard_on_one_device_counts_on_another_up_to_the_limit(
         play = {"question": question, "sound": 0, "started": "2026", "seconds": 0.4, "ended": ended}
         return {"kind": "play_ended", "page": "1.1", **play}
 
-    with served(study(folder, "p835", NO_REST), address, resume=policy) as client:
+    with served(study(folder, "p835", NO_REST), address, on_return=policy) as client:
         own = link(client)
         take(client, own, stop="1.1")
         happened = [told("SIG", ended=False), *(told("SIG", ended=True) for _ in range(3))]
@@ -338,7 +338,7 @@ def test_what_was_heard_on_one_device_counts_on_another_up_to_the_limit(
 
 def test_a_session_starts_again_where_that_is_said(folder: Path, address: str) -> None:
     path = study(folder, "acr", NO_REST)
-    with served(path, address, resume="session") as client:
+    with served(path, address, on_return="session") as client:
         own = link(client)
         take(client, own, stop="1.1")
         assert client.get(f"{own}/state?visit=new").json()["page"]["name"] == "1.1"
@@ -361,7 +361,7 @@ def test_a_session_starts_again_where_that_is_said(folder: Path, address: str) -
 def test_a_late_repeat_of_an_answer_that_was_set_aside_is_told_where_the_listener_is(
     folder: Path, address: str
 ) -> None:
-    with served(study(folder, "acr", NO_REST), address, resume="session") as client:
+    with served(study(folder, "acr", NO_REST), address, on_return="session") as client:
         own = link(client)
         page = take(client, own, stop="1.1")["page"]
         late = answer(page, {"QUALITY": 1})
@@ -380,7 +380,7 @@ def test_a_late_repeat_of_an_answer_that_was_set_aside_is_told_where_the_listene
 
 
 def test_who_comes_again_is_blocked_where_that_is_said(folder: Path, address: str) -> None:
-    with served(study(folder, "acr", NO_REST), address, resume="block") as client:
+    with served(study(folder, "acr", NO_REST), address, on_return="block") as client:
         own, site = link(client), site_of(client)
         state = take(client, own, stop="1.2")
         blocked = client.get(f"{own}/state?visit=new").json()
@@ -421,7 +421,7 @@ def test_what_another_process_has_changed_holds_for_the_next_answer(
 def test_an_excuse_holds_for_a_visit_whose_first_reply_was_lost(
     folder: Path, address: str, resume: str
 ) -> None:
-    with served(study(folder, "acr", NO_REST), address, resume=resume) as client:
+    with served(study(folder, "acr", NO_REST), address, on_return=resume) as client:
         own, site = link(client), site_of(client)
         take(client, own, stop="1.2")
         store, who = site.store, (site.digest, 1)
@@ -456,7 +456,7 @@ def test_withdrawing_deletes_everything_and_the_link_says_so(folder: Path, addre
 
 
 def test_there_are_no_drafts_if_sessions_are_restarted(folder: Path, address: str) -> None:
-    with served(study(folder, "plane", NO_REST), address, resume="session") as client:
+    with served(study(folder, "plane", NO_REST), address, on_return="session") as client:
         own = link(client)
         assert not take(client, own, stop="1.1")["page"]["keeps_draft"]
         sent = client.post(f"{own}/draft", json={"page": "1.1", "data": {"author": "here"}})

@@ -232,7 +232,7 @@ def test_places_are_counted_for_an_hour_by_address() -> None:
 
 def test_below_a_root_path_all_addresses_have_it(folder: Path) -> None:
     path = study(folder, "acr", NO_REST)
-    with served(path, str(folder / "store.db"), root="/listen/here", open=1) as client:
+    with served(path, str(folder / "store.db"), root_path="/listen/here", open=1) as client:
         own = link(client)
         assert own.startswith("/listen/here/l/")
         page = client.get(own).text
@@ -255,7 +255,7 @@ def test_below_a_root_path_all_addresses_have_it(folder: Path) -> None:
 @pytest.mark.parametrize("root", ["", "/x", "/l/x"])
 def test_a_slash_at_the_end_leads_nowhere_else(folder: Path, root: str) -> None:
     path = study(folder, "acr", NO_REST)
-    with served(path, str(folder / "store.db"), root=root, open=1) as client:
+    with served(path, str(folder / "store.db"), root_path=root, open=1) as client:
         own, elsewhere = link(client), {"host": "elsewhere.example"}
         for proxied in (own, own.removeprefix(root)):
             for address, same in ((f"{proxied}/", own), (f"{root}/join/", f"{root}/join")):
@@ -271,15 +271,15 @@ def test_a_slash_at_the_end_leads_nowhere_else(folder: Path, root: str) -> None:
 def test_settings_that_cannot_be_are_refused(folder: Path) -> None:
     for root in ("listen", "/listen/"):
         with pytest.raises(UsageError, match="root path must start with /"):
-            SiteSettings(root=root)
+            SiteSettings(root_path=root)
     for root in ("/l", "/join", "/static"):
         with pytest.raises(UsageError, match=f'root path "{root}" is reserved for the server'):
-            SiteSettings(root=root)
-    with pytest.raises(UsageError, match="resume must be one of resume, session, block"):
-        SiteSettings(resume="again")
+            SiteSettings(root_path=root)
+    with pytest.raises(UsageError, match="on_return must be one of resume, session, block"):
+        SiteSettings(on_return="again")  # type: ignore[arg-type]
     for host in ("http://a.org", "a.org:80", ""):
         with pytest.raises(UsageError, match=f'invalid host name "{host}" — write it as in study'):
-            SiteSettings(hosts=(host,))
+            SiteSettings(allow_hosts=(host,))
     path = study(folder, "acr", NO_REST)
     with (
         pytest.raises(UsageError, match="3 open places, but only 2 listeners"),

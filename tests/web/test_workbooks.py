@@ -54,7 +54,7 @@ def book_of(client: TestClient, listener: int = 1, judge: Any = None) -> bytes:
 
 
 def test_a_rater_gets_their_workbook_and_sends_it_back(tmp_path: Path) -> None:
-    with open_study(tmp_path, clips=WEB) as client:
+    with open_study(tmp_path, web=WEB) as client:
         own = link(client, 2)
         got = client.get(f"{own}/workbook.xlsx")
         assert got.headers["content-type"] == XLSX_TYPE
@@ -86,8 +86,8 @@ def test_links_go_to_a_folder_unless_an_address_is_served(tmp_path: Path) -> Non
         assert sheet["B3"].hyperlink.target == f"clips\\{sheet['B3'].value}.wav"
         page = client.get(f"{own}/workbook").text
         assert "folder named “clips”" in page
-    with pytest.raises(UsageError, match="clips: must start with"):
-        SiteSettings(clips="clips")
+    with pytest.raises(UsageError, match="web: must start with"):
+        SiteSettings(web="clips")
 
 
 def test_every_fault_is_told_by_cell_and_nothing_is_kept(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_only_studies_of_captions_have_workbooks(folder: Path) -> None:
 
 
 def test_where_there_can_be_no_workbooks_it_is_said_why(tmp_path: Path) -> None:
-    with open_study(tmp_path, resume="block") as client:
+    with open_study(tmp_path, on_return="block") as client:
         assert client.get(f"{link(client)}/workbook").status_code == 404
         assert "in one visit" in site_of(client).no_workbooks
     table = tmp_path / "s" / "captions.csv"
@@ -232,7 +232,7 @@ def test_where_there_can_be_no_workbooks_it_is_said_why(tmp_path: Path) -> None:
 
 
 def test_the_page_of_a_listener_leads_to_the_workbook(tmp_path: Path) -> None:
-    with open_study(tmp_path, root="/x") as client:
+    with open_study(tmp_path, root_path="/x") as client:
         own = link(client)
         assert f'href="{own}/workbook"' in client.get(own).text
         page = client.get(f"{own}/workbook").text

@@ -49,7 +49,7 @@ def audio_command() -> None:
 @audio_command.command("clips")
 @RECORDINGS_ARGUMENT
 @NEW_FOLDER_OPTION
-@signature_options(ClipSettings, "gap", "guard", "threshold")
+@signature_options(ClipSettings, "gap", "guard", "max_per_recording", "threshold")
 @JOBS_OPTION
 @QUIET_OPTION
 def clips_command(
@@ -90,7 +90,7 @@ def clips_command(
 @audio_command.command("select")
 @click.argument("table", type=FILE_PATH, metavar="CLIPS.CSV")
 @output_option("Clip table to write (CSV).", required=True)
-@signature_options(audio_select)
+@signature_options(audio_select, "shares")
 def select_command(table: Path, output: Path, **options: Any) -> None:
     """Select reviewed clips, balanced over covariates.
 

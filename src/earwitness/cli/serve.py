@@ -11,13 +11,11 @@ from typing import Any
 import click
 
 from earwitness.cli.main import Termination
+from earwitness.cli.options import drop_unset
 from earwitness.cli.output import (
     DB_OPTION,
     STUDY_ARGUMENT,
-    Integer,
     address_options,
-    choice_option,
-    list_option,
     option,
     print_message,
     print_notes,
@@ -25,6 +23,7 @@ from earwitness.cli.output import (
     text_option,
     warnings_as_notes,
 )
+from earwitness.cli.signatures import signature_options
 from earwitness.errors import printable, refuse_problems
 from earwitness.store.records import ParticipationState
 from earwitness.store.store import Store
@@ -51,7 +50,7 @@ from earwitness.web.connections import (
     socket_address,
 )
 from earwitness.web.recordings import close_recordings, open_recordings, report_progress
-from earwitness.web.site import RESUME_POLICIES, Site, SiteSettings, make_site
+from earwitness.web.site import Site, SiteSettings, make_site
 
 OTHER_HOSTS_NOTE = (
     "open link: works with an IP address or localhost — for a host name, such as that of a proxy, "
@@ -64,74 +63,40 @@ OTHER_HOSTS_NOTE = (
 @DB_OPTION
 @address_options(port=8000)
 @text_option(
-    "--root-path", metavar="PATH", help="Path under which a proxy serves the study, e.g. /test"
-)
-@text_option(
     "--trust-proxy",
     metavar="IP,...",
     help="Proxy addresses whose X-Forwarded-* headers are trusted.",
 )
 @option(
-    "--open",
-    "places",
-    type=Integer(0),
-    default=0,
-    help="Number of places that anyone may claim at /join.",
-)
-@option(
-    "--outside-id",
-    default="PROLIFIC_PID",
-    metavar="NAME",
-    help="Query parameter of /join with the participant ID of a recruitment service.",
-)
-@choice_option(
-    "--resume",
-    choices=RESUME_POLICIES,
-    help="When a listener returns mid-session: resume, restart the session, or block.",
-)
-@text_option(
-    "--clips",
-    metavar="URL",
-    help="Address of clips for links in workbooks, e.g. https://example.org/{file}",
-)
-@option(
-    "--audio/--no-audio",
+    "--no-audio",
+    "audio",
+    is_flag=True,
+    flag_value=False,
     default=True,
-    help="Refuse audio files that study check refuses: unreadable, incomplete or silent ones.",
+    help="Serve audio files that study check refuses: unreadable, incomplete or silent ones.",
+    show_default=False,
 )
-@option(
-    "--idle-hours",
-    type=click.FloatRange(0),
-    default=24,
-    metavar="HOURS",
-    help="Idle time of an unfinished listener at /join after which another person may take the"
-    " place (0: never). Without a second answer, it is at most half an hour.",
-)
-@list_option(
-    "--allow-host",
-    "hosts",
-    metavar="NAME,...",
-    help="Host names at which /join may be opened, besides IP addresses and localhost"
-    " (repeatable).",
-)
-@option(
-    "--places-per-address",
-    type=Integer(0),
-    default=40,
-    help="Places at /join that may be taken from one IP address within an hour (0: any number).",
-)
-def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any) -> None:
+@signature_options(SiteSettings, "outside_id")
+def serve_command(
+    study: Path,
+    db: str | None,
+    host: str,
+    port: int,
+    trust_proxy: str,
+    audio: bool,
+    allow_hosts: tuple[str, ...],
+    **options: Any,
+) -> None:
     """Serve STUDY to listeners in their browsers, until Ctrl-C is pressed.
 
     \b
     earwitness serve study.yaml
     earwitness study links study.yaml --base http://127.0.0.1:8000
     """
-    names = ("root_path", "places", "outside_id", "resume", "clips", "idle_hours", "hosts")
-    hosts = ",".join(how["hosts"]).split(",")
-    how["hosts"] = tuple(host.strip().lower().rstrip(".") for host in hosts if host)
-    settings = SiteSettings(*(how[name] for name in (*names, "places_per_address")))
-    design, warnings = _check_study(study, audio=how["audio"])
+    hosts = ",".join(allow_hosts).split(",")
+    allow_hosts = tuple(name.strip().lower().rstrip(".") for name in hosts if name)
+    settings = SiteSettings(allow_hosts=allow_hosts, **drop_unset(options))
+    design, warnings = _check_study(study, audio=audio)
     with warnings_as_notes():
         opened = Store.open(store_address(study, db), version=__version__, serving=True)
     with opened as store:
@@ -139,17 +104,17 @@ def serve_command(study: Path, db: str | None, host: str, port: int, **how: Any)
         with open_socket(host, port) as listening:
             record_version(store, design.study, page_sound_names(design), study.parent)
             warnings += changed_audio_notes(store, design.study, study.parent)
-            warnings += _encryption_warnings(listening, proxy=how["trust_proxy"])
+            warnings += _encryption_warnings(listening, proxy=trust_proxy)
             _print_addresses(site, study, db, listening)
             if (
                 site.settings.open
-                and not how["hosts"]
-                and (how["trust_proxy"] or not is_loopback(listening))
+                and not allow_hosts
+                and (trust_proxy or not is_loopback(listening))
             ):
                 print_message(OTHER_HOSTS_NOTE)
             print_notes(map(printable, warnings), "warning")
             with suppress(KeyboardInterrupt, Termination):  # the server has shut down cleanly
-                _run_server(site, listening, how["trust_proxy"])
+                _run_server(site, listening, trust_proxy)
     loss = f"{printable(store.loss)}." if store.loss else "All received answers are saved."
     print_message(f"Stopped. {loss}")
 
@@ -177,8 +142,8 @@ def _encryption_warnings(listening: socket.socket, *, proxy: str) -> list[str]:
 
 
 def _print_addresses(site: Site, study: Path, db: str | None, listening: socket.socket) -> None:
-    address = f"{socket_address(listening)}{site.settings.root}"
-    base = f"{link_address(listening)}{site.settings.root}"
+    address = f"{socket_address(listening)}{site.settings.root_path}"
+    base = f"{link_address(listening)}{site.settings.root_path}"
     title = printable(site.design.study.title)
     print_message(f"serving {title} at {address}/ (press Ctrl-C to stop)")
     db_option = "" if db is None else " --db …" if "://" in db else f" --db {db}"

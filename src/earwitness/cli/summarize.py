@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from earwitness.audio.encode import kind_of
+from earwitness.audio.encode import FILE_FORMATS
 from earwitness.cli.main import SubcommandGroup
+from earwitness.cli.options import drop_unset
 from earwitness.cli.output import (
     EXISTING_FILE,
     FILE,
     OUTPUT_OPTION,
     QUIET_OPTION,
-    SEED_OPTION,
     SOUND_UNIT,
     TextTarget,
-    add_options,
     cache_option,
     check_results,
-    choice_option,
     list_option,
     note_on_interruption,
     option,
@@ -31,12 +29,14 @@ from earwitness.cli.output import (
     print_message,
     print_notes,
     progress_bar,
-    text_option,
     warnings_as_notes,
 )
+from earwitness.cli.signatures import signature_options
 from earwitness.errors import UsageError
+from earwitness.experiments.systems import make_systems
 from earwitness.io.atomic import AtomicFile
 from earwitness.summaries.methods.compaction import ScoreWeights, SummarizedSpeech
+from earwitness.summaries.methods.dependencies import train_grammar
 from earwitness.summaries.methods.inputs import (
     SpeechInput,
     join_words,
@@ -48,13 +48,20 @@ from earwitness.summaries.methods.inputs import (
 )
 from earwitness.summaries.methods.scores import find_language
 from earwitness.summaries.methods.summarize import (
-    DEFAULT_RATIO,
-    SCOPES,
+    ENGLISH,
+    Scope,
     SummarizerSettings,
     choose_tokenizer,
     open_models,
     parse_weights,
     summarize_speech,
+)
+from earwitness.summaries.methods.tune import (
+    format_tuning,
+    read_references,
+    read_weights,
+    tune_weights,
+    write_weights,
 )
 from earwitness.task import Filter, parse_where
 from earwitness.text.words import TOKENIZERS
@@ -69,35 +76,11 @@ SPEECH_ENDINGS = (".ctm", ".srt", ".vtt", ".textgrid", ".json", ".jsonl", ".tsv"
 # --- Options -------------------------------------------------------------------------------------
 
 
-MODEL_OPTIONS = (
-    text_option(
-        "--lm",
-        metavar="NAME|FILE",
-        help="Language model: pocketsphinx (English), an ARPA file, or none.  "
-        "[default: pocketsphinx for English, else none]",
-    ),
-    text_option("--grammar", metavar="FILE", help="Grammar from train-grammar.  [default: none]"),
-    option(
-        "--language",
-        default="en",
-        metavar="CODE",
-        help="Language of the words, for their frequencies.",
-    ),
-    choice_option(
-        "--topic",
-        choices=["auto", "tagger", "frequency"],
-        help="Rule for topic words (tagger: Japanese only).",
-    ),
-)
+model_options = signature_options(open_models, "topic")  # of all commands that summarize
 WHERE_OPTION = list_option(
     "--where",
     metavar="CONDITION",
-    help="Use only items for which a condition on meta holds, such as kind=news (repeatable).",
-)
-TOKENIZE_OPTION = option(
-    "--tokenize",
-    choices=TOKENIZERS,
-    help="Tokenizer of texts.  [default: japanese for --language ja, else blanks]",
+    help="Conditions on fields, such as kind=news, that items must fulfil (repeatable).",
 )
 
 
@@ -106,27 +89,21 @@ TOKENIZE_OPTION = option(
 
 @click.command("summarize")
 @click.argument("source", type=EXISTING_FILE)
-@option(
-    "--ratio",
-    type=float,
-    default=DEFAULT_RATIO,
-    help="Share of the words to keep, above 0 and at most 1.",
+@signature_options(SummarizerSettings, "weights", "beam")
+@list_option(
+    "-o",
+    "--output",
+    "outputs",
+    type=FILE,
+    help="File to write (repeatable): .jsonl (kept positions, for earwitness score), .txt (text), "
+    f".html (page that shows kept words), or {', '.join(FILE_FORMATS)} (cut from the audio).",
 )
-@choice_option(
-    "--scope",
-    choices=SCOPES,
-    help="What the ratio applies to: every utterance, or the whole speech.",
-)
-@output_option("Kept positions as JSON Lines, for earwitness score.")
-@option("--text", type=FILE, help="Text of the summary.")
-@option("--spoken", type=FILE, help="Summary cut from the audio (.wav, .flac …).")
-@option("--page", type=FILE, help="HTML page that shows kept words.")
 @option("--items", type=FILE, help="All words as items, for references (JSONL).")
 @option(
-    "--audio",
+    "--recording",
     type=EXISTING_FILE,
     metavar="FILE",
-    help="Audio of a transcript with word times, for --spoken and --page.",
+    help="Recording of a transcript with word times, for pages and audio files.",
 )
 @list_option(
     "--weight",
@@ -136,18 +113,14 @@ TOKENIZE_OPTION = option(
     "0 switches it off (repeatable).  [default: L=1, I=1, C=1, T=2]",
 )
 @option("--weights-file", type=FILE, help="Weights from summarizer tune.")
-@add_options(WHERE_OPTION, *MODEL_OPTIONS, TOKENIZE_OPTION)
-@option(
-    "--beam",
-    type=click.IntRange(0),
-    help="Arcs per word that the search follows; 0: all.  [default: all up to 60 words]",
-)
-@option("--system", default="compaction", help="Name of the system in -o.")
+@WHERE_OPTION
+@model_options
+@option("--system", default="compaction", help="System name.")
 @option(
     "--write",
     "content",
     choices=["positions", "words"],
-    help="What -o has.  [default: words for items with recognized words, else positions]",
+    help="What .jsonl files have.  [default: words if items have recognized words, else positions]",
 )
 @option(
     "--recognizer",
@@ -159,66 +132,59 @@ TOKENIZE_OPTION = option(
 @QUIET_OPTION
 def summarize_command(
     source: Path,
-    ratio: float,
-    scope: str,
-    output: Path | None,
-    text: Path | None,
-    spoken: Path | None,
-    page: Path | None,
+    ratio: float | None,
+    scope: Scope | None,
+    outputs: tuple[Path, ...],
     items: Path | None,
-    audio: Path | None,
+    recording: Path | None,
     weights: tuple[str, ...],
     weights_file: Path | None,
     where: tuple[str, ...],
-    lm: str,
-    grammar: str,
-    language: str,
-    topic: str,
-    tokenize: str | None,
-    beam: int | None,
     system: str,
     content: str | None,
     recognizer: str,
     cache: Path | None,
     quiet: bool,
+    **models: Any,
 ) -> None:
     """Summarize speech by word extraction (compaction).
 
     SOURCE is an audio file, which is recognized; a transcript with or without times (.txt, .ctm,
     .srt, .vtt, .json …); or a file of items or references (.jsonl). The summary is printed, one
-    line per utterance, unless --text names a file.
+    line per utterance, unless it is written to a file (.txt).
 
     \b
-    earwitness summarize talk.mp3 --spoken summary.wav --page summary.html
+    earwitness summarize talk.mp3 -o summary.wav -o summary.html
     earwitness summarize talk.srt --ratio 0.3 --scope speech
     earwitness summarize references.jsonl -o outputs.jsonl
     """
-    results = [path for path in (output, text, spoken, page, items) if path is not None]
-    check_results([source, audio, weights_file, lm, grammar], results)
-    if spoken is not None:
-        kind_of(spoken.suffix)  # refuses unknown formats
-    if audio is not None and spoken is None and page is None:
-        raise UsageError("--audio is for --spoken and --page — add one of them")
+    results = [*outputs, *filter(None, [items])]
+    check_results(
+        [source, recording, weights_file, models["language_model"], models["grammar"]], results
+    )
+    output, text, page, spoken = sort_outputs(outputs)
+    if recording is not None and spoken is None and page is None:
+        raise UsageError("--recording is for pages and audio files — add -o FILE.html or FILE.wav")
     if content is not None and output is None:
-        raise UsageError("--write is an option of -o — add -o FILE")
+        raise UsageError("--write is about JSON Lines — add -o FILE.jsonl")
     files = {path: AtomicFile(path) for path in results}  # refuses paths that cannot be written
-    tokenizer = tokenize or choose_tokenizer(language)
+    language = models["language"] or ENGLISH
+    tokenizer = choose_tokenizer(language)
     start = None
     if weights_file is not None:
-        from earwitness.summaries.methods.tune import read_weights
-
         start = read_weights(weights_file)
-    settings = SummarizerSettings(ratio, scope, parse_weights(weights, start), beam)
+    chosen = drop_unset({"ratio": ratio, "scope": scope})
+    settings = SummarizerSettings(**chosen, weights=parse_weights(weights, start))
     if not system.strip():
         raise UsageError("--system is empty — give the system a name")
-    models, notes = open_models(lm, grammar, language=language, topic=topic)
-    check_weights(settings.weights, weights, grammar)
-    if audio is not None:
-        read_seconds(audio)  # refuses files that cannot be read
+    opened, notes = open_models(**drop_unset(models))
+    check_weights(settings.weights, weights, models["grammar"])
+    if recording is not None:
+        read_seconds(recording)  # refuses files that cannot be read
     with warnings_as_notes():
         speech, sound = read_source(
             source,
-            audio,
+            recording,
             tokenizer,
             recognizer,
             cache,
@@ -227,7 +193,7 @@ def summarize_command(
             quiet=quiet,
         )
         if sound is None and spoken is not None:
-            raise UsageError("--spoken requires audio — set --audio FILE")
+            raise UsageError(f"{spoken} requires the audio — set --recording FILE")
         if speech.recognized and content == "positions":
             raise UsageError(
                 "positions of recognized words are not those of the transcript — use --write words"
@@ -235,7 +201,7 @@ def summarize_command(
         with progress_bar(quiet=quiet, unit=UTTERANCE_UNIT) as progress:
             made = summarize_speech(
                 speech,
-                models,
+                opened,
                 settings,
                 notes=notes,
                 tokenize=tokenizer,
@@ -271,7 +237,21 @@ def summarize_command(
         print_message(f"wrote {path}")
 
 
-def check_weights(weights: ScoreWeights, given: Sequence[str], grammar: str) -> None:
+def sort_outputs(paths: Sequence[Path]) -> list[Path | None]:
+    """Return the files for positions, text, page and audio, by their endings."""
+    kinds = ((".jsonl",), (".txt",), (".html", ".htm"), tuple(FILE_FORMATS))
+    endings = [ending for kind in kinds for ending in kind]
+    for path in paths:
+        if path.suffix.lower() not in endings:
+            raise UsageError(f"{path}: unknown output format — use {', '.join(endings)}")
+    sorted_paths = [[path for path in paths if path.suffix.lower() in kind] for kind in kinds]
+    for same in sorted_paths:
+        if len(same) > 1:
+            raise UsageError(f"{same[0]} and {same[1]} would have the same content — set one")
+    return [same[0] if same else None for same in sorted_paths]
+
+
+def check_weights(weights: ScoreWeights, given: Sequence[str], grammar: str | None) -> None:
     """Refuse weights that use no score, and note those without effect."""
     if not any((weights.linguistic, weights.significance, weights.confidence)) and not grammar:
         raise UsageError("all weights are 0, so no words can be chosen — set --weight I=1")
@@ -308,7 +288,7 @@ def render_sound(speech: SummarizedSpeech, audio: Path, *, required: bool) -> Sp
 
 def read_source(
     source: Path,
-    audio: Path | None,
+    recording: Path | None,
     tokenizer: str,
     recognizer: str,
     cache: Path | None,
@@ -327,14 +307,12 @@ def read_source(
             raise UsageError(
                 f"{source}: has {len(speeches):,} recordings ({names} …) — give one per file"
             )
-        if audio is not None and speeches[0].separate:
-            raise UsageError(
-                "--audio is the recording of one transcript — items may be of several recordings"
-            )
-        return speeches[0], audio
+        if recording is not None and speeches[0].separate:
+            raise UsageError("--recording is that of a transcript, not of items")
+        return speeches[0], recording
     refuse_where(source, where)
-    if audio is not None:
-        raise UsageError("--audio is for transcripts — SOURCE is audio itself")
+    if recording is not None:
+        raise UsageError("--recording is for transcripts — SOURCE is audio itself")
     from earwitness.speech.recognize import transcribe
 
     with (
@@ -360,8 +338,11 @@ TEXTS_ARGUMENT = click.argument(
     type=EXISTING_FILE,
     metavar="TEXT…",
 )
-TEXT_TOKENIZER_OPTION = option(
-    "--tokenize", choices=TOKENIZERS, default="blanks", help="Tokenizer of texts."
+TEXT_LANGUAGE_OPTION = option(
+    "--language",
+    default=ENGLISH,
+    metavar="CODE",
+    help="Language of the texts, such as en or ja, by which they are split into words.",
 )
 
 
@@ -377,12 +358,9 @@ def summarizer_command() -> None:
 
 @summarizer_command.command("train-lm")
 @TEXTS_ARGUMENT
-@option("--order", type=click.IntRange(1, 5), default=3, help="Length of the longest n-grams.")
-@TEXT_TOKENIZER_OPTION
+@TEXT_LANGUAGE_OPTION
 @OUTPUT_OPTION
-def train_lm_command(
-    texts: tuple[Path, ...], order: int, tokenize: str, output: Path | None
-) -> None:
+def train_lm_command(texts: tuple[Path, ...], language: str, output: Path | None) -> None:
     """Estimate a language model from text.
 
     TEXT is a text file, of which every line is split into sentences, or a transcript (.srt, .json
@@ -390,13 +368,14 @@ def train_lm_command(
 
     \b
     earwitness summarizer train-lm news.txt -o news.arpa
-    earwitness summarizer train-lm japanese.txt --tokenize japanese -o japanese.arpa
+    earwitness summarizer train-lm japanese.txt --language ja -o japanese.arpa
     """
     from earwitness.summaries.methods.language_models import train_language_model
     from earwitness.text.ngrams import write_arpa
 
     target = TextTarget(output, texts)
-    model = train_language_model(iterate_texts(texts, tokenize), order, tokenize)
+    tokenizer = choose_tokenizer(language)
+    model = train_language_model(iterate_texts(texts, tokenizer), tokenize=tokenizer)
     target.write("".join(write_arpa(model)))
 
 
@@ -412,25 +391,13 @@ def iterate_texts(paths: Sequence[Path], tokenize: str) -> Iterator[Path | str]:
 
 @summarizer_command.command("train-grammar")
 @TEXTS_ARGUMENT
-@option(
-    "--classes",
-    type=click.IntRange(1, 500),
-    default=10,
-    help="Number of word classes, for texts without a treebank.",
-)
-@option(
-    "--iterations",
-    type=click.IntRange(0),
-    default=10,
-    help="Iterations of inside–outside on texts.",
-)
-@TEXT_TOKENIZER_OPTION
-@SEED_OPTION
+@signature_options(train_grammar, "iterations", "split", "treebank")
+@TEXT_LANGUAGE_OPTION
 @output_option("Output file.", required=True)
 @QUIET_OPTION
 def train_grammar_command(
     texts: tuple[Path, ...],
-    tokenize: str,
+    language: str,
     output: Path,
     quiet: bool,
     **options: Any,
@@ -444,40 +411,33 @@ def train_grammar_command(
     earwitness summarizer train-grammar treebank.conllu -o grammar.json
     earwitness summarizer train-grammar talks.txt --classes 12 -o grammar.json
     """
-    from earwitness.summaries.methods.dependencies import train_grammar
-
     check_results(texts, [output])
     AtomicFile(output)
     for path in texts:
         if path.suffix.lower() in SPEECH_ENDINGS:
             raise UsageError(f"{path}: is a transcript — give text (.txt) or a treebank (.conllu)")
     with warnings_as_notes(), progress_bar(quiet=quiet, unit="sentences") as progress:
-        grammar = train_grammar(texts, split=TOKENIZERS[tokenize], progress=progress, **options)
+        split = TOKENIZERS[choose_tokenizer(language)]
+        grammar = train_grammar(texts, split=split, progress=progress, **drop_unset(options))
     grammar.save(output)
     print_message(f"wrote {output}")
 
 
 @summarizer_command.command("tune")
 @click.argument("references", type=EXISTING_FILE)
-@option("--ratio", type=float, help="Share of the words to keep.  [default: as in the references]")
-@option("--folds", type=click.IntRange(2), default=5, help="Folds of the cross-validation.")
-@add_options(WHERE_OPTION, *MODEL_OPTIONS, TOKENIZE_OPTION)
-@SEED_OPTION
+@signature_options(tune_weights, "beam", "folds")
+@WHERE_OPTION
+@model_options
 @output_option("Weights (JSON).")
 @QUIET_OPTION
 def tune_command(
     references: Path,
     ratio: float | None,
-    folds: int,
     where: tuple[str, ...],
-    lm: str,
-    grammar: str,
-    language: str,
-    topic: str,
-    tokenize: str | None,
-    seed: int,
+    seed: int | None,
     output: Path | None,
     quiet: bool,
+    **models: Any,
 ) -> None:
     """Fit the weights of the scores to reference summaries.
 
@@ -488,22 +448,15 @@ def tune_command(
     earwitness summarizer tune references.jsonl -o weights.json
     earwitness summarize talk.srt --weights-file weights.json
     """
-    from earwitness.summaries.methods.tune import (
-        format_tuning,
-        read_references,
-        tune_weights,
-        write_weights,
-    )
-
-    check_results([references, lm, grammar], [output])
+    check_results([references, models["language_model"], models["grammar"]], [output])
     if output is not None:
         AtomicFile(output)
-    models, notes = open_models(lm, grammar, language=language, topic=topic)
-    tokenizer = tokenize or choose_tokenizer(language)
+    opened, notes = open_models(**drop_unset(models))
+    tokenizer = choose_tokenizer(opened.language)
     utterances, cases = read_references(references, tokenizer, where=parse_where(where))
     with warnings_as_notes(), progress_bar(quiet=quiet, unit="fits") as progress:
         tuned = tune_weights(
-            utterances, cases, models, ratio=ratio, folds=folds, seed=seed, progress=progress
+            utterances, cases, opened, ratio=ratio, seed=seed or 0, progress=progress
         )
     click.echo(format_tuning(tuned), nl=False)
     print_notes(notes)
@@ -514,20 +467,16 @@ def tune_command(
 
 @summarizer_command.command("systems")
 @click.argument("references", type=EXISTING_FILE)
-@option("--ratio", type=float, help="Share of the words to keep.  [default: as in the references]")
+@signature_options(make_systems, "weights", "tokenize")
 @option("--weights-file", type=FILE, help="Weights from summarizer tune.")
-@add_options(*MODEL_OPTIONS, TOKENIZE_OPTION)
+@model_options
 @OUTPUT_OPTION
 def systems_command(
     references: Path,
     ratio: float | None,
     weights_file: Path | None,
-    lm: str,
-    grammar: str,
-    language: str,
-    topic: str,
-    tokenize: str | None,
     output: Path | None,
+    **models: Any,
 ) -> None:
     """Summarize items with up to nine combinations of the scores.
 
@@ -538,17 +487,15 @@ def systems_command(
     earwitness summarizer systems references.jsonl -o outputs.jsonl
     earwitness experiment references outputs.jsonl references.jsonl -o report.html
     """
-    from earwitness.experiments.systems import make_systems
-    from earwitness.summaries.methods.tune import read_weights
-
-    target = TextTarget(output, [references, lm, grammar, weights_file])
-    models, notes = open_models(lm, grammar, language=language, topic=topic)
+    names = (models["language_model"], models["grammar"], weights_file)
+    target = TextTarget(output, [references, *names])
+    opened, notes = open_models(**drop_unset(models))
     made = make_systems(
         references,
-        models,
+        opened,
         weights=None if weights_file is None else read_weights(weights_file),
         ratio=ratio,
-        tokenize=tokenize or choose_tokenizer(language),
+        tokenize=choose_tokenizer(opened.language),
     )
     target.write("".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in made.outputs))
     print_notes((*notes, *made.notes))

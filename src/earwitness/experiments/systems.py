@@ -24,7 +24,7 @@ from earwitness.summaries.methods.tune import read_references, score_references
 
 SYSTEM_NAMES = ("L", "I", "L+I", "L+C", "I+C", "L+I+C", "L+T", "L+I+T", "L+I+C+T")
 SCORE_REMEDIES = {
-    "L": "set --lm",
+    "L": "set --language-model",
     "I": "install the extra for word frequencies",
     "C": "give recognized words with confidences",
     "T": "set --grammar",
@@ -60,8 +60,7 @@ def make_systems(
     weights
         Weights of the scores that a system has. A score with the weight 0 has its default weight.
     ratio
-        Share of words to keep. By default, summaries have as many words as people keep on average
-        for the item.
+        Share of the words to keep. By default as many as people keep on average for the item.
     tokenize
         Tokenizer of texts: ``"blanks"`` or ``"japanese"``.
 
@@ -91,7 +90,7 @@ def make_systems(
     available = {letter for letter, name in SCORE_LETTERS.items() if name in speech.scores}
     systems = tuple(name for name in SYSTEM_NAMES if {*name.split("+")} <= available)
     if not systems:
-        raise UsageError("no score is available, so there are no systems — set --lm")
+        raise UsageError("no score is available, so there are no systems — set --language-model")
     outputs = list[dict[str, Any]]()
     for system in systems:
         kept = speech.summarize(combine_scores(system, weights or ScoreWeights()))

@@ -42,10 +42,10 @@ ROUTES = (  # the most frequent requests first
 
 def make_app(site: Site, recordings: StudyRecordings | None = None) -> GuardedApp:
     """Return the application of a study; its long recordings are opened unless given."""
-    app = GuardedApp(ROUTES, error_response, site.settings.root)
+    app = GuardedApp(ROUTES, error_response, site.settings.root_path)
     app.state.site = site
     app.state.recordings = open_recordings(site) if recordings is None else recordings
     app.state.quotas = ListenerQuotas()
-    app.state.places = PlaceLimit(site.settings.address_places)
+    app.state.places = PlaceLimit(site.settings.places_per_address)
     app.state.reading = asyncio.Semaphore(1)  # read workbooks one at a time to limit memory
     return app

@@ -81,7 +81,7 @@ def set_place_cookie(
             name,
             token,
             max_age=seconds,
-            path=f"{served_site(request).settings.root}/join",
+            path=f"{served_site(request).settings.root_path}/join",
             httponly=True,
             secure=request.url.scheme == "https",
             samesite="lax",
@@ -144,7 +144,7 @@ async def join(request: Request) -> Response:
             "if it is a name of this server, serve with --allow-host NAME"
         )
         return HTMLResponse(notice_page(site, "other_host", host=other), 403)
-    outside = check_claim(request.query_params.get(site.settings.outside, ""))
+    outside = check_claim(request.query_params.get(site.settings.outside_id, ""))
     cookie, cookie_id = _read_cookie(request, outside)
     own = None
     if cookie:
@@ -159,7 +159,7 @@ async def join(request: Request) -> Response:
         is_gone = claimant.state == ParticipationState.WITHDRAWN
         return HTMLResponse(notice_page(site, "id_withdrawn" if is_gone else "started"), 403)
     if own is not None:
-        response = RedirectResponse(f"{site.settings.root}/l/{own.token}", 303)
+        response = RedirectResponse(f"{site.settings.root_path}/l/{own.token}", 303)
         set_place_cookie(response, request, cookie, cookie_id)
         return response
     if not await run_in_threadpool(site.store.has_free_place, site.digest, site.quota):
@@ -169,12 +169,12 @@ async def join(request: Request) -> Response:
         page = notice_page(site, CROWDED, minutes=minutes)
         return HTMLResponse(page, 429, {"Retry-After": str(60 * minutes)})
     if not starts:
-        query = f"?{urlencode({site.settings.outside: outside})}" if outside else ""
-        return HTMLResponse(invitation_page(site, f"{site.settings.root}/join{query}"))
+        query = f"?{urlencode({site.settings.outside_id: outside})}" if outside else ""
+        return HTMLResponse(invitation_page(site, f"{site.settings.root_path}/join{query}"))
     # all tabs of a browser get the same ticket, so that they take one place
     ticket = cookie if is_ticket(site, cookie) else new_ticket(site)
     query = f"?{urlencode({CLAIM_PARAMETER: outside})}" if outside else ""
-    response = RedirectResponse(f"{site.settings.root}/l/{ticket}{query}", 303)
+    response = RedirectResponse(f"{site.settings.root_path}/l/{ticket}{query}", 303)
     set_place_cookie(response, request, ticket, outside, None)
     return response
 
@@ -204,7 +204,7 @@ def _find_other_host(request: Request) -> str:
     """
     forwarded = request.headers.get("x-forwarded-host", "").split(",")
     hosts = (host.strip() for host in (request.headers.get("host", ""), *forwarded))
-    names = served_site(request).settings.hosts
+    names = served_site(request).settings.allow_hosts
     other = next((host for host in hosts if host and not is_allowed_host(host, names)), "")
     return other.rpartition(":")[0] or other
 

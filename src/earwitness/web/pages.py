@@ -116,7 +116,7 @@ def listener_page(site: Site, token: str) -> str:
 
 def workbook_page(site: Site, token: str, more: Mapping[str, object]) -> str:
     """Return the page where a rater downloads and uploads their workbook."""
-    context = {"own": f"{site.settings.root}/l/{token}", **more}
+    context = {"own": f"{site.settings.root_path}/l/{token}", **more}
     return load_template("workbook.html").render(_site_context(site) | context)
 
 
@@ -132,7 +132,7 @@ def invitation_page(site: Site, action: str) -> str:
 
 
 def _site_context(site: Site) -> dict[str, object]:
-    study, root = site.study, site.settings.root
+    study, root = site.study, site.settings.root_path
     return {
         "title": study.title,
         "language": study.language,

@@ -14,6 +14,7 @@ from datetime import datetime
 from functools import cache, cached_property, lru_cache
 from itertools import accumulate, filterfalse
 from pathlib import Path
+from typing import Annotated, Literal, get_args
 
 from starlette.requests import Request
 
@@ -336,61 +337,66 @@ def _iterate_clip_files(study: Study) -> Iterator[tuple[str, str]]:
 # --- Served study and settings -------------------------------------------------------------------
 
 
-POLICY_RESUME, POLICY_SESSION, POLICY_BLOCK = RESUME_POLICIES = ("resume", "session", "block")
+ReturnPolicy = Literal["resume", "session", "block"]
+POLICY_RESUME: ReturnPolicy = "resume"
+POLICY_BLOCK: ReturnPolicy = "block"
 RESERVED_PATHS = ("/l", "/join", "/static", "/favicon.ico")  # first parts of addresses
 WAV_SUFFIX = ".wav"
 CLOCK_SECONDS = 60  # by which a clock may be behind without a note
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SiteSettings:
     """Settings of a server.
 
     Parameters
     ----------
-    root
-        Path below which the study is served.
+    root_path
+        Path under which a proxy serves the study, such as /test.
     open
-        Number of places that anyone may claim at ``/join``.
-    outside
-        Query parameter in which a recruiting service passes the id of a person.
-    resume
-        What happens when a listener returns mid-session: ``resume``, ``session`` (restart the
-        session) or ``block``.
-    clips
-        Web address of the clips that workbooks link to; without it, workbooks link to a folder.
+        Number of places that anyone may claim at /join.
+    outside_id
+        Query parameter of /join with the participant ID of a recruitment service.
+    on_return
+        When a listener returns mid-session: ``resume``, restart the ``session``, or ``block``.
+    web
+        Address of clips for links in workbooks, such as https://example.org/{file}. By default
+        workbooks link to a folder.
     idle_hours
-        Time without activity after which the place of an unfinished listener at ``/join`` may be
-        given to another person; 0: never.
-    hosts
-        Host names at which ``/join`` may be opened, besides IP addresses and ``localhost``.
-    address_places
-        Places that may be taken from one address within an hour; 0: any number.
+        Idle time of an unfinished listener at /join after which another person may take the place
+        (0: never). Without a second answer, it is at most half an hour.
+    allow_hosts
+        Host names at which /join may be opened, besides IP addresses and localhost.
+    places_per_address
+        Places at /join that may be taken from one IP address within an hour (0: any number).
     """
 
-    root: str = ""
+    root_path: Annotated[str, "PATH"] = ""
     open: int = 0
-    outside: str = "PROLIFIC_PID"
-    resume: str = POLICY_RESUME
-    clips: str = ""
-    idle_hours: float = 24
-    hosts: Names = ()
-    address_places: int = 40
+    outside_id: str = "PROLIFIC_PID"
+    on_return: ReturnPolicy = POLICY_RESUME
+    web: Annotated[str, "URL"] = ""
+    idle_hours: Annotated[float, "HOURS"] = 24
+    allow_hosts: Annotated[Names, "NAME"] = ()
+    places_per_address: int = 40
 
     def __post_init__(self) -> None:
-        if self.root and (not self.root.startswith("/") or self.root.endswith("/")):
-            raise UsageError(f'root path must start with / and not end with /, got "{self.root}"')
+        root = self.root_path
+        if root and (not root.startswith("/") or root.endswith("/")):
+            raise UsageError(f'root path must start with / and not end with /, got "{root}"')
         # ambiguous, since a proxy may or may not remove the root path
-        if self.root in RESERVED_PATHS:
-            message = f'root path "{self.root}" is reserved for the server'
+        if root in RESERVED_PATHS:
+            message = f'root path "{root}" is reserved for the server'
             raise UsageError(f"{message} — choose another, such as /listen")
-        if self.resume not in RESUME_POLICIES:
-            raise UsageError(
-                f"resume must be one of {', '.join(RESUME_POLICIES)}, got {self.resume!r}"
-            )
-        if self.clips and not is_web(self.clips):
-            raise UsageError(f"clips: must start with https:// or http://, got {self.clips!r}")
-        for host in self.hosts:
+        if self.on_return not in get_args(ReturnPolicy):
+            known = ", ".join(get_args(ReturnPolicy))
+            raise UsageError(f"on_return must be one of {known}, got {self.on_return!r}")
+        if self.web and not is_web(self.web):
+            raise UsageError(f"web: must start with https:// or http://, got {self.web!r}")
+        for name in ("open", "idle_hours", "places_per_address"):
+            if not getattr(self, name) >= 0:
+                raise UsageError(f"{name} must be 0 or more, got {getattr(self, name)}")
+        for host in self.allow_hosts:
             if not re.fullmatch(r"[\w.-]+", host, re.ASCII):
                 raise UsageError(f'invalid host name "{host}" — write it as in study.example.org')
 
@@ -435,8 +441,9 @@ class Site:
     @cached_property
     def no_workbooks(self) -> str:
         """Reason why raters cannot use workbooks; empty if they can."""
-        if self.settings.resume != POLICY_RESUME:
-            return f"--resume {self.settings.resume} requires each session to be done in one visit"
+        policy = self.settings.on_return
+        if policy != POLICY_RESUME:
+            return f"--on-return {policy} requires each session to be done in one visit"
         return workbook_obstacle(self.design)
 
     @property

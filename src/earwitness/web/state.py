@@ -122,7 +122,7 @@ def register_arrival(site: Site, visit: Visit, id: str) -> ListenerState:
     session_pages = state.page_sequence.session_pages(state.place)
     # the first page of a session only announces it
     is_in_session = any(page in visit.pages for page in session_pages[1:])
-    comes_again = is_in_session and site.settings.resume != POLICY_RESUME
+    comes_again = is_in_session and site.settings.on_return != POLICY_RESUME
     if (comes_again or listener.state == ParticipationState.EXCUSED) and store.let_in(
         site.digest, token, id
     ):
@@ -131,7 +131,7 @@ def register_arrival(site: Site, visit: Visit, id: str) -> ListenerState:
         )
     if not comes_again:
         return state
-    if site.settings.resume == POLICY_BLOCK:
+    if site.settings.on_return == POLICY_BLOCK:
         store.change_state(
             site.digest, token, ParticipationState.JOINED, ParticipationState.BLOCKED
         )
@@ -218,7 +218,7 @@ def _played_sounds(state: ListenerState) -> dict[str, Any]:
     If sessions are restarted, earlier plays do not count.
     """
     view, site = state.page.view, state.site
-    if not view.get("plays") or state.is_visitor or site.settings.resume != POLICY_RESUME:
+    if not view.get("plays") or state.is_visitor or site.settings.on_return != POLICY_RESUME:
         return {}
     events = site.store.page_events(
         site.digest, state.listener.token, state.page.name, "play_ended"
@@ -237,7 +237,7 @@ def keeps_draft(site: Site, page: Page) -> bool:
 
     If sessions are restarted, there are none.
     """
-    return bool(page.view.get("keeps_draft")) and site.settings.resume == POLICY_RESUME
+    return bool(page.view.get("keeps_draft")) and site.settings.on_return == POLICY_RESUME
 
 
 def _draft(state: ListenerState) -> dict[str, Any]:
@@ -266,11 +266,10 @@ def _completion_code(state: ListenerState) -> str | None:
 
 
 def _page_view(state: ListenerState, page: Page) -> View:
-    site, token, view = state.site, state.listener.token, page.view
+    site, view = state.site, page.view
     if page.about is not None:  # a feedback page includes the answers it is about
-        answer = site.store.answer_to(site.digest, token, page.about.name)
-        values = None if answer is None else answer.values
-        view = view_with_answer(site.study, page, values)
+        answer = site.store.answer_to(site.digest, state.listener.token, page.about.name)
+        view = view_with_answer(site.study, page, None if answer is None else answer.values)
     view = {**view, "name": page.name}
     if page.view["kind"] == DEVICE_PAGE and (failures := device_failures(state)):
         view["trials"] = device_trials(state, len(failures))
@@ -286,7 +285,7 @@ def _page_view(state: ListenerState, page: Page) -> View:
 
 
 def _own_address(state: ListenerState) -> str:
-    return f"{state.site.settings.root}/l/{state.listener.token}"
+    return f"{state.site.settings.root_path}/l/{state.listener.token}"
 
 
 def _sound_addresses(state: ListenerState, page: Page) -> list[str]:

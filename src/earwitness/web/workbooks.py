@@ -51,7 +51,7 @@ async def show_workbook_page(request: Request) -> Response:
     """Send the workbook page; listeners who are blocked or withdrawn go to their own page."""
     state = await run_in_threadpool(_rater_state, request)
     if state.is_shut_out:
-        return RedirectResponse(f"{state.site.settings.root}/l/{state.listener.token}", 303)
+        return RedirectResponse(f"{state.site.settings.root_path}/l/{state.listener.token}", 303)
     context = await run_in_threadpool(_page_context, state)
     return HTMLResponse(workbook_page(state.site, state.listener.token, context))
 
@@ -60,7 +60,7 @@ async def send_workbook(request: Request) -> Response:
     """Send the workbook of a rater."""
     state = await run_in_threadpool(_rater_state, request)
     _check_open(state)
-    links = state.site.settings.clips or DEFAULT_CLIPS_FOLDER
+    links = state.site.settings.web or DEFAULT_CLIPS_FOLDER
     data = await run_in_threadpool(
         rater_workbook, state.site.design, state.listener.plan_number, links
     )
@@ -129,7 +129,7 @@ def _match_workbook(state: ListenerState, data: bytes, name: str) -> MatchedAnsw
 
 
 def _workbook_name(state: ListenerState) -> str:
-    return f"P{state.listener.plan_number}_{'web' if state.site.settings.clips else 'local'}.xlsx"
+    return f"P{state.listener.plan_number}_{'web' if state.site.settings.web else 'local'}.xlsx"
 
 
 def _rater_plan(state: ListenerState) -> ListenerPlan:
@@ -145,7 +145,7 @@ def _page_context(state: ListenerState) -> dict[str, Any]:
     return {
         "consent": not _has_consented(state),
         "file": _workbook_name(state),
-        "folder": "" if state.site.settings.clips else DEFAULT_CLIPS_FOLDER,
+        "folder": "" if state.site.settings.web else DEFAULT_CLIPS_FOLDER,
         "came": workbook_receipt(answers, count_captions(_rater_plan(state))),
     }
 

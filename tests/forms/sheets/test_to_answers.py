@@ -165,7 +165,7 @@ def test_instructions_that_apply_to_the_browser_only_are_not_printed(study: Path
 
 
 def test_other_studies_and_listeners_are_refused(study: Path) -> None:
-    with pytest.raises(UsageError, match="listener 3 is not part of the study — known: 1 to 2"):
+    with pytest.raises(UsageError, match="unknown listener 3 — known: 1 to 2"):
         earwitness.study_sheets(study, study.parent / "s.pdf", listeners="3")
     text = json.loads(study.read_text())
     study.write_text(json.dumps(text | {"blocks": [{"kind": "acr", "clips": 2}]}))

@@ -169,7 +169,7 @@ class StudyAudio:
     """
 
     sounds: tuple[StudySound, ...]
-    notes: Names
+    notes: tuple[str, ...]
     unlevelled: frozenset[str] = frozenset()
 
 
@@ -494,7 +494,7 @@ def audio_section(audio: StudyAudio) -> Section:
     return Section("Audio files", tuple(parts), " ".join(sentences))
 
 
-def _table_row(system: str, sounds: SoundSequence) -> Names:
+def _table_row(system: str, sounds: SoundSequence) -> tuple[str, ...]:
     audio = [sound.audio for sound in sounds]
     loudness = [one.loudness for one in audio if not isnan(one.loudness)]
     return (

@@ -248,8 +248,8 @@ def _read_rows(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Row]]
         problems += table.problems
         for line, row in table.rows:
             for key in {"subset", "session"} & row.keys():
-                number = whole_number(row[key]) if row[key] else -1
-                row[key] = row[key] if number < 0 else number
+                if (number := whole_number(row[key] or "")) >= 0:
+                    row[key] = number
             yield line, row
         return
     try:

@@ -92,7 +92,7 @@ class TrialKind(ABC):
     texts: ClassVar[Mapping[str, ScaleTexts]] = {}
     template: ClassVar[StudyTemplate] = StudyTemplate()
     protocol = ""  # name and procedure for methods paragraphs, in the past tense
-    references: ClassVar[Names]
+    references: ClassVar[tuple[str, ...]]
 
     def __post_init__(self) -> None:
         if isinstance(self.plays, bool) or not isinstance(self.plays, int) or self.plays < 0:

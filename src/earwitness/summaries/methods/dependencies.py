@@ -45,11 +45,11 @@ def train_grammar(
     paths
         Text files in UTF-8, and treebanks with the extension ``.conllu``.
     classes
-        Number of classes, if there is no treebank.
+        Number of word classes, for texts without a treebank.
     iterations
         Number of iterations over the text.
     seed
-        Seed of the random start.
+        Random seed.
     treebank
         More treebanks, with any extension.
     split

@@ -56,7 +56,7 @@ ALL_ITEMS = Filter()
 CONFIDENCE_DIGITS = 4  # in files
 INTERPOLATED_NOTE = "words without times share the time of their subtitle or segment"
 T = TypeVar("T")
-UNSPACED_NOTE = "words are not separated by spaces — set --tokenize japanese, or give words"
+UNSPACED_NOTE = "words are not separated by spaces — set --language ja, or give words"
 
 
 class SpeechInput(NamedTuple):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from math import isnan
 from os import PathLike
 from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
 
 from earwitness.core import Progress, StrPath, no_progress
 from earwitness.errors import UsageError, nearest
@@ -38,10 +39,9 @@ from earwitness.summaries.methods.search import (
 )
 from earwitness.text.words import TOKENIZERS, tokenizer_signature
 
-SCOPES = ("utterance", "speech")
+Scope = Literal["utterance", "speech"]
 ENGLISH = "en"
 NO_MODEL = "none"  # name that switches a model off
-DEFAULT_RATIO = 0.4
 SHOWN_UNKNOWN_WORDS, MAX_SHOWN_LETTERS = 5, 30  # in notes
 MAX_FITTING_OOV_RATE = 0.2  # above which another language model is recommended
 SCORE_NAMES = tuple(one.name for one in fields(ScoreWeights))
@@ -96,10 +96,10 @@ class SummarizerModels:
 
 
 def open_models(
-    language_model: str = "",
-    grammar: str = "",
     *,
-    language: str = ENGLISH,
+    language_model: Annotated[str, "NAME|FILE"] = "",
+    grammar: Annotated[str, "FILE"] = "",
+    language: Annotated[str, "CODE"] = ENGLISH,
     topic: str = "auto",
 ) -> tuple[SummarizerModels, tuple[str, ...]]:
     """Return the models by name or path, and notes.
@@ -107,12 +107,12 @@ def open_models(
     Parameters
     ----------
     language_model
-        ``"pocketsphinx"``, the path of an ARPA file, or ``"none"``. By default, pocketsphinx for
-        English, and none for other languages.
+        Language model: pocketsphinx (English), an ARPA file, or none. By default pocketsphinx for
+        English, else none.
     grammar
-        Path of a grammar file of ``summarizer train-grammar``.
+        Grammar from summarizer train-grammar. By default none.
     language
-        Language code of word frequencies, such as ``"en"`` or ``"ja"``.
+        Language of the words, such as en or ja.
     topic
         Rule for topic words, as in ``score_significance``.
     """
@@ -122,7 +122,7 @@ def open_models(
     if not language_model and name == NO_MODEL:
         notes = (
             f'no language model for the language "{language}", so linguistic scores are not used '
-            "— estimate one with earwitness summarizer train-lm, and set --lm",
+            "— estimate one with earwitness summarizer train-lm, and set --language-model",
         )
     model = None if name == NO_MODEL else open_language_model(name)
     dependencies = load_grammar(grammar) if grammar not in ("", NO_MODEL) else None
@@ -156,19 +156,34 @@ def parse_weights(texts: Sequence[str], start: ScoreWeights | None = None) -> Sc
     return replace(start or ScoreWeights(), **values)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SummarizerSettings:
-    """Settings of a summary: ratio, what it applies to, weights, and the beam of the search."""
+    """Settings of a summary.
 
-    ratio: float = DEFAULT_RATIO
-    scope: str = "utterance"
+    Parameters
+    ----------
+    ratio
+        Share of the words to keep, above 0 and at most 1; at least one word of each utterance.
+    scope
+        What the ratio applies to: every ``utterance``, or the ``speech`` as a whole, in which case
+        utterances may have no words left.
+    weights
+        Weights λ of the scores.
+    beam
+        Arcs per word that the search follows. By default all, and fewer for long utterances. 0
+        follows all arcs in utterances of any length.
+    """
+
+    ratio: float = 0.4
+    scope: Scope = "utterance"
     weights: ScoreWeights = field(default_factory=ScoreWeights)
     beam: int | None = None
 
     def __post_init__(self) -> None:
         count_kept(1, self.ratio)  # refuses ratios outside of their range
-        if self.scope not in SCOPES:
-            raise UsageError(f'unknown scope "{self.scope}" — {nearest(self.scope, SCOPES)}')
+        scopes = get_args(Scope)
+        if self.scope not in scopes:
+            raise UsageError(f'unknown scope "{self.scope}" — {nearest(self.scope, scopes)}')
 
 
 def compact(
@@ -266,17 +281,14 @@ def _describe_fit(fit: LanguageModelFit | None) -> tuple[str, ...]:
 
 def summarize(
     source: StrPath | Sequence[str | Sequence[str] | SpokenUtterance],
-    ratio: float = DEFAULT_RATIO,
     *,
-    scope: str = "utterance",
-    weights: ScoreWeights | None = None,
     language_model: str = "",
     grammar: str = "",
     language: str = ENGLISH,
     topic: str = "auto",
     tokenize: str = "",
-    beam: int | None = None,
     progress: Progress = no_progress,
+    **settings: Any,
 ) -> SummarizedSpeech:
     """Summarize speech by extracting words.
 
@@ -285,22 +297,14 @@ def summarize(
     source
         Path of a text or transcript (see ``earwitness.summaries.methods.inputs.read_speech``), or a
         list of utterances: texts, lists of words, or ``SpokenUtterance``.
-    ratio
-        Share of the words to keep, above 0 and at most 1; at least one word of each utterance.
-    scope
-        What the ratio applies to: each ``"utterance"``, or the ``"speech"`` as a whole, in which
-        case utterances may have no words left (dynamic programming on two levels).
-    weights
-        Weights λ of the scores.
     language_model, grammar, language, topic
         Models, as in ``open_models``.
     tokenize
         Tokenizer of texts: ``"blanks"`` or ``"japanese"``; the latter by default for Japanese.
-    beam
-        Arcs per word that the search follows; by default all, and fewer for long utterances. 0
-        follows all arcs in utterances of any length.
     progress
         Callback for progress reports, in utterances.
+    **settings
+        ``ratio``, ``scope``, ``weights`` and ``beam``; see ``SummarizerSettings``.
 
     Returns
     -------
@@ -314,14 +318,14 @@ def summarize(
 
     Examples
     --------
-    >>> made = summarize(["the very old harbour bridge is closed"], 0.4, language_model="none")
+    >>> made = summarize(["the very old harbour bridge is closed"], language_model="none")
     >>> " ".join(made.compactions[0].words)
     'harbour bridge closed'
     """
     tokenize = tokenize or choose_tokenizer(language)
     if tokenize not in TOKENIZERS:
         raise UsageError(f'unknown tokenizer "{tokenize}" — {nearest(tokenize, TOKENIZERS)}')
-    settings = SummarizerSettings(ratio, scope, weights or ScoreWeights(), beam)
+    chosen = SummarizerSettings(**settings)
     if isinstance(source, str | PathLike):
         speeches = read_speech(Path(source), tokenize)
         if len(speeches) > 1:
@@ -331,9 +335,11 @@ def summarize(
         (speech,) = speeches
     else:
         speech = SpeechInput("speech", _given_utterances(source, tokenize))
-    models, notes = open_models(language_model, grammar, language=language, topic=topic)
+    models, notes = open_models(
+        language_model=language_model, grammar=grammar, language=language, topic=topic
+    )
     return summarize_speech(
-        speech, models, settings, notes=notes, tokenize=tokenize, progress=progress
+        speech, models, chosen, notes=notes, tokenize=tokenize, progress=progress
     )
 
 

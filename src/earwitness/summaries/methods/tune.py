@@ -245,8 +245,7 @@ def score_references(
     models
         Models of the scores.
     ratio
-        Share of words to keep. By default, summaries have as many words as people keep on average
-        for the item.
+        Share of the words to keep. By default as many as people keep on average for the item.
     beam
         Arcs per word that the search follows; by default all, and fewer for long utterances.
     """
@@ -403,7 +402,7 @@ def tune_weights(
     folds
         Number of parts of the cross-validation.
     seed
-        Seed of the parts, of the search, of random words, and of the intervals.
+        Random seed.
     beam
         Arcs per word that the search follows; by default all, and fewer for long utterances.
     progress
