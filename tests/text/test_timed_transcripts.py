@@ -14,7 +14,9 @@ from msgspec import UNSET
 from earwitness.chapters.formats import parse_textgrid
 from earwitness.chapters.gather import gather
 from earwitness.chapters.reader import spoken_of
+from earwitness.cli.summarize import SPEECH_ENDINGS
 from earwitness.errors import UsageError
+from earwitness.io.formats import list_endings
 from earwitness.material.annotations import read_annotations
 from earwitness.scoring.score import score
 from earwitness.studies.file.transcripts import read_transcripts
@@ -627,3 +629,8 @@ def test_a_format_is_a_function_and_an_entry(
     # errors and docs
     assert "JSON of Scribe" in parse_timed_transcripts("It rains.")[1][0].remedy
     assert "| Scribe | `.json` | `said` | file name |" in transcript_table()
+
+
+def test_training_knows_the_endings_of_all_transcripts() -> None:
+    endings = {ending for ending in list_endings(TRANSCRIPTS) if ending.startswith(".")}
+    assert {*SPEECH_ENDINGS} == endings
