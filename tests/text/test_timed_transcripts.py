@@ -610,7 +610,7 @@ def test_a_format_is_a_function_and_an_entry(
     assert output == {"item": "talk", "system": "asr", "output": {"words": rows}}
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "talk.srt").write_text("1\n00:00:00,000 --> 00:00:01,000\nHello\n")
-    (chapters,) = gather(tmp_path / "mine", spoken=path.parent)
+    (chapters,) = gather(tmp_path / "mine", transcripts=path.parent)
     assert chapters["output"]["words"] == rows
     # fields of records
     reference = {"item": "talk", "ctm": SCRIBE, "references": [{"positions": [1, 2]}]}

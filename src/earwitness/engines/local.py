@@ -62,7 +62,8 @@ def choose_jobs(jobs: int | None, *inputs: StrPath | None) -> int:
     """
     if jobs is not None:
         return jobs
-    paths = [path for one in map(Path, filter(None, inputs)) for path in (one, *one.rglob("*"))]
+    named = [Path(one) for one in inputs if one]
+    paths = [path for one in named for path in (one, *one.rglob("*"))]
     size = sum(path.stat().st_size for path in paths if path.is_file())
     return count_cores() if size >= MIN_PARALLEL_BYTES else 1
 

@@ -166,8 +166,8 @@ def _csv_lines(lines: Sequence[str], recording: Recording) -> LabelLines:
 
 def _table_rows(lines: Sequence[str], delimiter: str, *, lower: bool = False) -> Iterator[Line]:
     """Yield the rows below the header; only cells of CSV may be in quotes."""
-    quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
-    reader = csv.reader(lines, delimiter=delimiter, quoting=quoting, strict=True)
+    quote = None if delimiter == "\t" else '"'
+    reader = csv.reader(lines, delimiter=delimiter, quotechar=quote, strict=True)
     names: list[str] | None = None
     for cells in reader:
         if not any(cell.strip() for cell in cells):
