@@ -35,7 +35,7 @@ def test_measured_values_are_printed_per_condition(clip: Path, tmp_path: Path) -
 
 
 def test_mnru_takes_a_list_of_values(clip: Path, tmp_path: Path) -> None:
-    result = run("--kind", "mnru", "--q", "8,24", "--band", "narrow", clip, "-o", tmp_path / "out")
+    result = run("--kind", "mnru", "--q", "8,24", clip, "-o", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert "q08        modulated noise at Q = 8 dB       1     8.0" in result.stdout
     assert (tmp_path / "out" / "q24" / "anna.wav").is_file()

@@ -100,7 +100,7 @@ def test_weights_are_tuned_and_used(tmp_path: Path) -> None:
     assert done.stdout.startswith("weights: linguistic")
     assert "random words" in done.stdout
     (tmp_path / "talk.txt").write_text("the harbour bridge is closed")
-    options = f"--language-model none --weights-file {weights}"
+    options = f"--language-model none --weight {weights} --weight I=2"
     used = summarize(tmp_path, "talk.txt", *options.split())
     assert used.returncode == 0, used.stderr
 
@@ -113,6 +113,7 @@ def test_weights_are_tuned_and_used(tmp_path: Path) -> None:
         ("talk.ctm --ratio 0", "ratio must be above 0 and at most 1, got 0"),
         ("talk.ctm -o talk.ctm", "talk.ctm is named twice"),
         ("talk.ctm --recording talk.wav -o talk.wav", "talk.wav is named twice"),
+        ("talk.ctm --weight a.json --weight b.json", "only one file can be set"),
         ("talk.ctm --weight X=1", 'unknown score "x"'),
         ("talk.ctm --language-model no.arpa", "no.arpa"),
         ("talk.ctm --where kind=news", "leave out --where"),

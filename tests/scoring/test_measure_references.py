@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from itertools import combinations
 from pathlib import Path
@@ -17,6 +16,7 @@ from earwitness.errors import UsageError
 from earwitness.metaeval.score_tables import read_scores
 from earwitness.scoring.measure import first_rows, order_people
 from earwitness.scoring.score import score
+from helpers.csv_results import read_results
 from helpers.samples import many, write_lines
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -154,9 +154,8 @@ def test_without_the_option_the_table_is_as_it_was_and_with_it_the_same_numbers(
             [(s.key, s.metric, s.value) for s in read_scores(plain).scores]
         )
         assert "|fewer(references=1+3,repeats=2,seed=0)" in more.read_text()
-    with (tmp_path / "more.csv").open(newline="") as file:
-        header = next(csv.reader(file))
-    assert header[:4] == ["item", "system", "references", "draw"]
+    _, rows = read_results((tmp_path / "more.csv").read_text())
+    assert [*rows[0]][:4] == ["item", "system", "references", "draw"]
 
 
 def test_the_same_seed_draws_the_same_whatever_the_order_of_lines(tmp_path: Path) -> None:

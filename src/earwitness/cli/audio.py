@@ -154,7 +154,7 @@ def normalize_command(
 
 @audio_command.command("conditions")
 @click.argument("clips", nargs=-1, required=True, type=FILE_PATH)
-@signature_options(audio_conditions)
+@signature_options(audio_conditions, "band")
 @JOBS_OPTION
 @NEW_FOLDER_OPTION
 @QUIET_OPTION

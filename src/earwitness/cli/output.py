@@ -298,9 +298,6 @@ def check_seed(context: click.Context, option: click.Parameter, seed: int | None
 
 SEED_OPTION = option("--seed", default=0, callback=check_seed, help="Random seed.")
 QUIET_OPTION = flag_option("--quiet", help="Hide the progress bar.")
-SHOWN_OPTION = option(
-    "--shown", metavar="ZONE", help="Time zone of displayed times.  [default: same as --zone]"
-)
 JOBS_OPTION = option(
     "--jobs",
     type=int,

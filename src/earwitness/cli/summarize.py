@@ -108,11 +108,10 @@ WHERE_OPTION = list_option(
 @list_option(
     "--weight",
     "weights",
-    metavar="SCORE=λ",
-    help="Weight of L (linguistic), I (significance), C (confidence) or T (concatenation); "
-    "0 switches it off (repeatable).  [default: L=1, I=1, C=1, T=2]",
+    metavar="SCORE=λ|FILE",
+    help="Weight of L (linguistic), I (significance), C (confidence) or T (concatenation), 0 to "
+    "switch it off; or the file of summarizer tune (repeatable).  [default: L=1, I=1, C=1, T=2]",
 )
-@option("--weights-file", type=FILE, help="Weights from summarizer tune.")
 @WHERE_OPTION
 @model_options
 @option("--system", default="compaction", help="System name.")
@@ -138,7 +137,6 @@ def summarize_command(
     items: Path | None,
     recording: Path | None,
     weights: tuple[str, ...],
-    weights_file: Path | None,
     where: tuple[str, ...],
     system: str,
     content: str | None,
@@ -159,8 +157,10 @@ def summarize_command(
     earwitness summarize references.jsonl -o outputs.jsonl
     """
     results = [*outputs, *filter(None, [items])]
+    weight_files = [Path(text) for text in weights if "=" not in text]
+    given = [text for text in weights if "=" in text]
     check_results(
-        [source, recording, weights_file, models["language_model"], models["grammar"]], results
+        [source, recording, *weight_files, models["language_model"], models["grammar"]], results
     )
     output, text, page, spoken = sort_outputs(outputs)
     if recording is not None and spoken is None and page is None:
@@ -170,15 +170,15 @@ def summarize_command(
     files = {path: AtomicFile(path) for path in results}  # refuses paths that cannot be written
     language = models["language"] or ENGLISH
     tokenizer = choose_tokenizer(language)
-    start = None
-    if weights_file is not None:
-        start = read_weights(weights_file)
+    if len(weight_files) > 1:
+        raise UsageError("--weight: only one file can be set")
+    start = read_weights(weight_files[0]) if weight_files else None
     chosen = drop_unset({"ratio": ratio, "scope": scope})
-    settings = SummarizerSettings(**chosen, weights=parse_weights(weights, start))
+    settings = SummarizerSettings(**chosen, weights=parse_weights(given, start))
     if not system.strip():
         raise UsageError("--system is empty — give the system a name")
     opened, notes = open_models(**drop_unset(models))
-    check_weights(settings.weights, weights, models["grammar"])
+    check_weights(settings.weights, given, models["grammar"])
     if recording is not None:
         read_seconds(recording)  # refuses files that cannot be read
     with warnings_as_notes():
@@ -391,7 +391,7 @@ def iterate_texts(paths: Sequence[Path], tokenize: str) -> Iterator[Path | str]:
 
 @summarizer_command.command("train-grammar")
 @TEXTS_ARGUMENT
-@signature_options(train_grammar, "iterations", "split", "treebank")
+@signature_options(train_grammar, "classes", "iterations", "split", "treebank")
 @TEXT_LANGUAGE_OPTION
 @output_option("Output file.", required=True)
 @QUIET_OPTION
@@ -409,7 +409,7 @@ def train_grammar_command(
 
     \b
     earwitness summarizer train-grammar treebank.conllu -o grammar.json
-    earwitness summarizer train-grammar talks.txt --classes 12 -o grammar.json
+    earwitness summarizer train-grammar treebank.conllu talks.txt -o grammar.json
     """
     check_results(texts, [output])
     AtomicFile(output)
@@ -446,7 +446,7 @@ def tune_command(
 
     \b
     earwitness summarizer tune references.jsonl -o weights.json
-    earwitness summarize talk.srt --weights-file weights.json
+    earwitness summarize talk.srt --weight weights.json
     """
     check_results([references, models["language_model"], models["grammar"]], [output])
     if output is not None:
@@ -468,7 +468,7 @@ def tune_command(
 @summarizer_command.command("systems")
 @click.argument("references", type=EXISTING_FILE)
 @signature_options(make_systems, "weights", "tokenize")
-@option("--weights-file", type=FILE, help="Weights from summarizer tune.")
+@option("--weight", "weights_file", type=FILE, help="File of weights from summarizer tune.")
 @model_options
 @OUTPUT_OPTION
 def systems_command(

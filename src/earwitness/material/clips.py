@@ -106,7 +106,7 @@ class ClipSettings(ClipRule):
     on_error
         Recordings that cannot be used: ``fail``, or ``skip`` and list them.
     seed
-        Random seed of the selection.
+        Random seed.
     """
 
     annotation: StrPath | Sequence[StrPath] | None = None
