@@ -411,7 +411,7 @@ WITHOUT_EXTRAS = (  # the three workflows, on the examples
     Feature(
         "agree agree/scores.csv agree/ratings.csv --scale OVRL --low-is-good noise_left", r"Kendall"
     ),
-    Feature("soundscape village --print", r"sources|hours"),
+    Feature("soundscape village -o own.yaml", r""),
 )
 
 

@@ -469,7 +469,7 @@ SKIMS = (
 )
 
 SKIM = (
-    Command("soundscape-show", "soundscape village --print"),
+    Command("soundscape-preset", "soundscape village -o village.yaml"),
     Command(
         "soundscape",
         f"soundscape short.yaml -o {DAY} --rate 16000 --quiet",

@@ -265,12 +265,12 @@ def test_the_command_writes_a_day(timetable: Path, tmp_path: Path) -> None:
 
 
 def test_the_command_shows_presets_and_refuses_what_it_cannot_write(tmp_path: Path) -> None:
-    shown = CliRunner().invoke(group, ["soundscape", "city", "--print"]).output
-    (tmp_path / "mine.yaml").write_text(shown)
+    done = CliRunner().invoke(group, ["soundscape", "city", "-o", str(tmp_path / "mine.yaml")])
+    assert done.exit_code == 0, done.output
     assert read_timetable(tmp_path / "mine.yaml").rows == find_timetable("city").rows
     for arguments, told in (
         (["village"], "set either --output FILE or --practice FOLDER"),
-        (["mine.yaml", "--print"], "--print requires a preset"),
+        (["mine.yaml", "-o", str(tmp_path / "x.yaml")], "only presets can be written: village"),
         (["village", "-o", str(tmp_path / "x.aac")], "unknown audio format"),
         (["village", "-o", str(tmp_path / "mine.yaml" / "x.wav")], "mine.yaml: File exists"),
         (["village", "-o", str(tmp_path / "x.wav"), "--hours", "0"], "hours must be at least 1"),

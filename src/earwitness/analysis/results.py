@@ -491,7 +491,7 @@ class Results(Result):
     plane
         Positions on the TC/SD plane, if both scales were rated.
     draws
-        Number of bootstrap draws.
+        Number of bootstrap samples.
     """
 
     title: str

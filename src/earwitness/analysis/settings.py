@@ -51,7 +51,7 @@ class AnalysisSettings:
     low_is_good
         Scales where lower is better, in addition to those declared so.
     draws
-        Number of bootstrap draws.
+        Number of bootstrap samples.
     seed
         Random seed.
     mixed

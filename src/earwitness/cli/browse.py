@@ -14,12 +14,12 @@ import click
 from earwitness.cli.main import Termination
 from earwitness.cli.options import drop_unset
 from earwitness.cli.output import (
+    CACHE_OPTION,
     FILE,
     QUIET_OPTION,
     RECORDINGS_ARGUMENT,
     SOUND_UNIT,
     address_options,
-    cache_option,
     list_option,
     print_message,
     print_notes,
@@ -53,7 +53,7 @@ MAX_DAMAGES = 10  # that are printed
 )
 @signature_options(ClockSettings)
 @signature_options(IndexSettings, "cache_bytes")
-@cache_option("the index")
+@CACHE_OPTION
 @address_options(port=8010)
 @QUIET_OPTION
 def browse_command(

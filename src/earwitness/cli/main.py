@@ -238,7 +238,7 @@ OLD_OPTIONS = {  # what to use instead; for one command only if its name precede
     "skim --again": "another folder, or delete the skims",
     "skim --ending": "--to FORMAT",
     "skim --speech-model": "--detector NAME|FILE",
-    "soundscape --show": "--print",
+    "soundscape --show": "-o FILE.yaml",
     "summarize --audio": "--recording FILE",
     "summarize --beam": "earwitness.summarize(…, beam=N) in Python",
     "summarize --page": "-o FILE.html",

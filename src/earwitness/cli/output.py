@@ -109,7 +109,9 @@ FILE_PATH = click.Path(path_type=Path)
 EXISTING_PATH = click.Path(exists=True, path_type=Path)
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FILE, FOLDER = PathType("FILE"), PathType("FOLDER")
-FAULTS_HELP = "Votes outside their scale: refuse the file, or treat them as blanks and list them."
+FAULTS_HELP = (
+    "Votes outside their scale: refuse the file, or drop (treat them as blanks and list them)."
+)
 STUDY_SUFFIXES = (".yaml", ".yml")
 STUDY_ARGUMENT = click.argument("study", type=FILE_PATH)
 RECORDINGS_ARGUMENT = click.argument(
@@ -298,29 +300,15 @@ def check_seed(context: click.Context, option: click.Parameter, seed: int | None
 
 SEED_OPTION = option("--seed", default=0, callback=check_seed, help="Random seed.")
 QUIET_OPTION = flag_option("--quiet", help="Hide the progress bar.")
+CACHE_OPTION = option(
+    "--cache",
+    type=FOLDER,
+    help="Folder for finished parts. By default the cache folder of the user.",
+)
 JOBS_OPTION = option(
     "--jobs",
     type=int,
     help="Number of worker processes.  [default: one per core from 50 MB of input on, else one]",
-)
-HOUR_GAP_OPTION = option(
-    "--hour-gap",
-    default=0.0,
-    help="Length of the silences that separate hours, in seconds (0: none).",
-)
-
-
-clock_options = add_options(
-    option(
-        "--start",
-        metavar="TIME",
-        help="Start time of the first file (ISO 8601).  [default: from the file name]",
-    ),
-    option(
-        "--zone",
-        metavar="ZONE",
-        help="Time zone of file names and --start, e.g. Europe/Paris, UTC or +02:00.",
-    ),
 )
 
 
@@ -339,13 +327,6 @@ def address_options(*, port: int) -> CommandOption:
             default=port,
             help="Port to listen on (0: any free port).",
         ),
-    )
-
-
-def cache_option(contents: str) -> CommandOption:
-    """Return the option of the cache folder."""
-    return option(
-        "--cache", type=FOLDER, help=f"Folder for {contents}.  [default: cache folder of the user]"
     )
 
 

@@ -35,11 +35,14 @@ from earwitness.docstrings import describe_parameters
 NO_OPTIONS = {"jobs", "progress"}
 
 
-def signature_options(source: Callable[..., Any], *left_out: str, **changes: str) -> CommandOption:
+def signature_options(
+    source: Callable[..., Any], *left_out: str, only: Sequence[str] = (), **changes: str
+) -> CommandOption:
     """Return a decorator that adds an option for every keyword parameter of a function or class.
 
-    Options that are not given are None or empty; the default of the parameter then applies.
-    ``changes`` are descriptions by parameter, where that of Python does not fit.
+    Parameters that are left out have none; with ``only``, these alone have one. Options that are
+    not given are None or empty; the default of the parameter then applies. ``changes`` are
+    descriptions by parameter, where that of Python does not fit.
     """
     annotations = get_type_hints(source, include_extras=True)
     parameters = signature(source).parameters.values()
@@ -56,7 +59,7 @@ def signature_options(source: Callable[..., Any], *left_out: str, **changes: str
         *(
             _option(one, flags[one.name], hints[one.name], texts[one.name].replace("``", ""))
             for one in named
-            if one.name not in NO_OPTIONS and one.name not in left_out
+            if one.name not in (*NO_OPTIONS, *left_out) and (one.name in only or not only)
         )
     )
 

@@ -16,7 +16,8 @@ from earwitness.cli.output import (
     QUIET_OPTION,
     RECORDINGS_ARGUMENT,
     SOUND_UNIT,
-    flag_option,
+    STUDY_SUFFIXES,
+    TextTarget,
     note_on_interruption,
     option,
     output_option,
@@ -122,20 +123,20 @@ def _written_lines(run: SkimRun, output: Path) -> Iterator[str]:
 
 @click.command("soundscape")
 @click.argument("timetable", default=TIMETABLE_PRESETS[0])
-@output_option(f"Audio file ({', '.join(SOUND_FORMATS)}).")
+@output_option(
+    f"Audio file ({', '.join(SOUND_FORMATS)}), or .yaml: the preset, to make your own timetable of."
+)
 @option(
     "--practice",
     type=FOLDER,
     help="Folder to create with a day and seven example skims for raters.",
 )
-@flag_option("--print", "prints", help="Print a preset, as a start for your own timetable.")
 @signature_options(soundscape)
 @QUIET_OPTION
 def soundscape_command(
     timetable: str,
     output: Path | None,
     practice: Path | None,
-    prints: bool,
     hour_gap: float | None,
     quiet: bool,
     **options: Any,
@@ -148,10 +149,10 @@ def soundscape_command(
 
     \b
     earwitness soundscape village -o day.flac
-    earwitness soundscape village --print > timetable.yaml
+    earwitness soundscape village -o timetable.yaml
     """
-    if prints:
-        _print_preset(timetable)
+    if output is not None and output.suffix in STUDY_SUFFIXES:
+        TextTarget(output, (timetable,)).write(_preset_text(timetable))
         return
     if (output is None) == (practice is None):
         raise UsageError("no output — set either --output FILE or --practice FOLDER")
@@ -169,10 +170,11 @@ def soundscape_command(
     print_message(message)
 
 
-def _print_preset(name: str) -> None:
+def _preset_text(name: str) -> str:
+    """Return the timetable of a preset."""
     if name not in TIMETABLE_PRESETS:
-        raise UsageError(f"--print requires a preset: {', '.join(TIMETABLE_PRESETS)}")
-    click.echo((PRESET_FOLDER / f"{name}.yaml").read_text(encoding="utf-8"), nl=False)
+        raise UsageError(f"only presets can be written: {', '.join(TIMETABLE_PRESETS)}")
+    return (PRESET_FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
 
 
 def _scene_summary(scene: Scene) -> str:

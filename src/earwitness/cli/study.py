@@ -123,13 +123,6 @@ def simulate_command(study: Path, output: Path, seed: int, population: Mapping[s
 # --- Other commands ------------------------------------------------------------------------------
 
 
-MINUTES_OPTION = option(
-    "--minutes",
-    type=float,
-    help="Minutes per listener; sets the number of clips of the first block.",
-)
-
-
 PLAN_FORMATS = ("text", "html")
 
 
@@ -154,9 +147,8 @@ def new_command(protocol: str, output: Path | None) -> None:
 
 @click.command("check")
 @STUDY_ARGUMENT
-@MINUTES_OPTION
 @format_option(PLAN_FORMATS)
-@option("--audio/--no-audio", default=True, help="Measure and compare the audio files.")
+@signature_options(study_check, audio="Do not measure the audio files.")
 @option(
     "--db",
     metavar="FILE|URL",
@@ -228,7 +220,7 @@ def _warn_of_changes(study: Path, db: str | Path) -> None:
 @click.command("design")
 @STUDY_ARGUMENT
 @NEW_FOLDER_OPTION
-@MINUTES_OPTION
+@signature_options(study_design)
 def design_command(study: Path, output: Path, minutes: float | None) -> None:
     """Write the playlist of each listener and the balance of the design.
 

@@ -10,13 +10,10 @@ import click
 from earwitness.cli.options import drop_unset
 from earwitness.cli.output import (
     FOLDER,
-    HOUR_GAP_OPTION,
     JOBS_OPTION,
     QUIET_OPTION,
     RECORDINGS_ARGUMENT,
     SOUND_UNIT,
-    cache_option,
-    clock_options,
     option,
     output_option,
     print_message,
@@ -26,8 +23,11 @@ from earwitness.cli.output import (
 )
 from earwitness.cli.signatures import signature_options
 from earwitness.engines.local import choose_jobs
-from earwitness.models.embedders import DEFAULT_EMBEDDER
+from earwitness.skims.options import SkimOptions
 from earwitness.studies.plane_study import study_plane
+
+CLOCK = ("start", "zone", "hour_gap")
+SKIM_SETTINGS = ("length", "block", "period", "embedder", *CLOCK, "cache")
 
 
 @click.command("plane")
@@ -48,22 +48,7 @@ from earwitness.studies.plane_study import study_plane
     help="Practice folder: of earwitness soundscape, or with a recording and skims; none: a study "
     "without examples and practice.  [default: a new one in the study's folder]",
 )
-@option("--length", type=float, help="Length of each skim in seconds.  [default: 63]")
-@option("--block", default=8.0, help="Length of a block in seconds.")
-@option(
-    "--period",
-    default=3600.0,
-    help="Length in seconds of the periods that the day is divided into.",
-)
-@option(
-    "--embedder",
-    default=DEFAULT_EMBEDDER,
-    metavar="NAME|PATH",
-    help="Embedder: codebook, log-mel, a YAMNet .tflite file, or a Hugging Face model folder.",
-)
-@clock_options
-@HOUR_GAP_OPTION
-@cache_option("cached features")
+@signature_options(SkimOptions, only=SKIM_SETTINGS)
 @JOBS_OPTION
 @QUIET_OPTION
 def plane_command(

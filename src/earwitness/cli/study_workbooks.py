@@ -64,7 +64,7 @@ STUDY_OPTIONS = ("key", "blank", "rubric_name")  # only without a study file
 @text_option(
     "--web",
     metavar="URL",
-    help="Address of the clips for workbooks with web links, e.g. https://example.org/{file}",
+    help="Address of clips for links in workbooks, such as https://example.org/{file}.",
 )
 @option(
     "--names",
@@ -73,7 +73,7 @@ STUDY_OPTIONS = ("key", "blank", "rubric_name")  # only without a study file
     help="Pattern of the workbooks' file names.",
 )
 @text_option(
-    "--listeners", metavar="RANGES", help="Numbers of listeners, e.g. 1-16,20.  [default: all]"
+    "--listeners", metavar="RANGES", help="Numbers of listeners, such as 1-16,20. By default all."
 )
 def export_xlsx_command(study: Path, output: Path, **how: str) -> None:
     """Write a workbook for each rater of a caption study.
@@ -109,7 +109,8 @@ def export_xlsx_command(study: Path, output: Path, **how: str) -> None:
 @option(
     "--blank",
     choices=BLANK_POLICIES,
-    help="Blank cells: drop the rater's total, count a blank penalty as 0, or refuse the file."
+    help="Blank cells in totals of a rubric: drop the total of the rater, count a blank penalty as "
+    "0, or refuse the file."
     f"  [default: {BLANK_POLICIES[0]}]",
 )
 @option(

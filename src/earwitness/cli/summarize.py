@@ -14,13 +14,13 @@ from earwitness.audio.encode import FILE_FORMATS
 from earwitness.cli.main import SubcommandGroup
 from earwitness.cli.options import drop_unset
 from earwitness.cli.output import (
+    CACHE_OPTION,
     EXISTING_FILE,
     FILE,
     OUTPUT_OPTION,
     QUIET_OPTION,
     SOUND_UNIT,
     TextTarget,
-    cache_option,
     check_results,
     list_option,
     note_on_interruption,
@@ -127,7 +127,7 @@ WHERE_OPTION = list_option(
     metavar="NAME|FOLDER",
     help="Recognizer of audio, as in transcribe.",
 )
-@cache_option("recognized words")
+@CACHE_OPTION
 @QUIET_OPTION
 def summarize_command(
     source: Path,

@@ -104,7 +104,7 @@ class ClipSettings(ClipRule):
     numbers
         Numeric columns whose means the selection keeps, such as snr.
     on_error
-        Recordings that cannot be used: ``fail``, or ``skip`` and list them.
+        Files that cannot be used: ``fail``, or ``skip`` and list them.
     seed
         Random seed.
     """

@@ -91,7 +91,7 @@ class LevelSettings:
         Largest difference in seconds between conditions of a clip; a larger one is an error, since
         it points to a wrong file.
     bits
-        Bits per sample.
+        Bits per sample of FLAC and WAV files.
     """
 
     target: float = -30.0
@@ -541,7 +541,7 @@ def audio_normalize(
         Names in the output, with ``{item}``, ``{system}`` and ``{number}`` (of the clip), such as
         ``{system}/{number:03}``. By default as in the source.
     on_error
-        Clips with missing, unreadable or differing files: ``fail``, or ``skip`` and list them.
+        Files that cannot be used: ``fail``, or ``skip`` and list them.
     jobs
         Number of worker processes, or a function that distributes work as ``map`` does.
     progress

@@ -139,7 +139,7 @@ def audio_conditions(
         Audio file of the noise of P.835. By default Gaussian noise with the mean spectrum of the
         clips.
     seed
-        Random seed. The same clips, seed and versions give the same files.
+        Random seed.
     q
         Values of Q of MNRU, in dB.
     band

@@ -47,9 +47,9 @@ class AgreementSettings:
     mapping
         Mapping of scores to the rating scale before errors are computed.
     level
-        Confidence level; the significance level is 1 − ``level``.
+        Confidence level of intervals.
     draws
-        Number of bootstrap draws.
+        Number of bootstrap samples.
     permutations
         Number of permutations.
     splits
@@ -86,7 +86,7 @@ class AgreementSettings:
     mapping: Annotated[str, MAPPING_ORDERS] = "cubic"
     level: float = 0.95
     draws: int = 1000
-    permutations: int = 10_000
+    permutations: int = 1000
     splits: int = 200
     folds: int = FOLDS
     gain: float = 0.01

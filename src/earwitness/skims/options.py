@@ -38,7 +38,7 @@ class SkimOptions(ClockSettings):
     Parameters
     ----------
     z
-        Balance from 0 (follow the course of the day) to 1 (cover all kinds of sound).
+        Values of z, from 0 (follow the course of the day) to 1 (cover all kinds of sound).
     methods
         Methods that pick blocks. By default pareto, or manual with ``times``.
     times
@@ -74,7 +74,7 @@ class SkimOptions(ClockSettings):
     without
         Additional files not to write.
     cache
-        Folder for cached features. By default the cache folder of the user.
+        Folder for finished parts. By default the cache folder of the user.
     again
         Recreate skims that already exist.
     seed

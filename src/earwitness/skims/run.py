@@ -173,7 +173,7 @@ def skim(
     options
         All settings, instead of ``**settings``.
     on_error
-        Recordings and files that cannot be used: ``fail``, or ``skip`` and list them.
+        Files that cannot be used: ``fail``, or ``skip`` and list them.
     jobs
         Number of worker processes that read long recordings, or a function that distributes work
         as ``map`` does.

@@ -172,7 +172,7 @@ def study_plane(
     title
         Title of the study.
     listeners
-        Planned number of experts.
+        Planned number of listeners.
     language
         Language of the pages.
     seed

@@ -397,8 +397,7 @@ def tune_weights(
     models
         Models of the scores.
     ratio
-        Share of words to keep. By default, summaries have as many words as people keep on average
-        for the item.
+        Share of the words to keep. By default as many as people keep on average for the item.
     folds
         Number of parts of the cross-validation.
     seed
