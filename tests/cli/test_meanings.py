@@ -123,7 +123,7 @@ def python_defaults(name: str) -> dict[str, Any]:
     """Defaults of the function of a command, and of the settings that it takes."""
     verb = name.replace("experiment references", "references_experiment").replace(" ", "_")
     source = getattr(earwitness, verb.replace("-", "_"), None)
-    found = {}
+    found = dict[str, Any]()
     for one in filter(None, (*SETTINGS.get(name, ()), source)):
         parameters = signature(one).parameters.values()
         found |= {

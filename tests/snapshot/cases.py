@@ -21,9 +21,9 @@ LOOSE = {"bertscore": 1e-5, "title_bertscore": 1e-5, "skim": 1e-6}
 SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
     "agreement": ({"chunk_size": 3.0},),
     "chunks": ({"chunk_size": 2.0, "edge": 5.0}, {"against": "best"}),
-    "collar": ({"matching": "optimal"}, {"collar": 10.0, "against": "best"}),
+    "collar": ({"boundary_matching": "optimal"}, {"collar": 10.0, "against": "best"}),
     "deviation": ({"edge": 4.0},),
-    "r_value": ({"matching": "optimal", "collar": 8.0},),
+    "r_value": ({"boundary_matching": "optimal", "collar": 8.0},),
     "segments": ({"frame": 0.5},),
     "sentences": ({"of": "output"},),
     "similarity": ({"chunk_size": 10.0},),
@@ -31,7 +31,7 @@ SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
     "wer": ({"against": "best"},),
     "sumaccy": (
         {"objective": "accuracy", "arcs": "original"},
-        {"boundary": "exclude", "match": "surface"},
+        {"boundary": "exclude", "word_match": "surface"},
     ),
     "word_accuracy": ({"against": "best"},),
     "word_strings": ({"longest": 3.0},),

@@ -285,7 +285,7 @@ def test_plays_are_counted_by_what_the_server_asks_for(folder: Path, kind: str) 
 def test_who_is_blocked_is_let_in_again(folder: Path, address: str) -> None:
     path = study(folder, "acr", MORE)
     command = ["study", "links", str(path), "--db", address, "--unblock", "1"]
-    with served(path, address, resume="block") as client:
+    with served(path, address, on_return="block") as client:
         own = link(client)
         take(client, own, stop="1.2")
         done = CliRunner().invoke(group, command)

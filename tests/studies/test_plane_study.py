@@ -172,7 +172,7 @@ def test_imported_skims_are_practised_with_skims_of_the_practice_day(
     assert study.systems == ("1", "2", "3")
     assert {one.system for one in study.gold} == {"1", "2", "3"}
     simulated = study_simulate(study, seed=1)
-    columns, rows = apply_renderer(simulated, "tables")["ratings"]
+    columns, rows, *_ = apply_renderer(simulated, "tables")["ratings"]
     assert {row[columns.index("item")] for row in rows} == {"A", "B"}  # practice does not count
 
 
@@ -471,7 +471,7 @@ def test_a_second_command_in_the_same_folder_is_refused_and_removes_nothing(
 ) -> None:
     place, seen = tmp_path / "study", list[str]()
     settings: dict[str, Any] = {"cache": tmp_path / "cache", "period": 20.0, "length": 18.0}
-    settings |= {"zs": (0, 1), "methods": ("pareto",), "embedder": "log-mel", "practice": False}
+    settings |= {"z": (0, 1), "methods": ("pareto",), "embedder": "log-mel", "practice": False}
     day = write(tmp_path / "one.wav", noise(80))
 
     def second(path: Path) -> float:
@@ -642,7 +642,7 @@ def test_recordings_rotate_over_experts_and_the_first_one_comes_again(four_days:
 
 def test_a_recording_placed_twice_gives_test_retest_reliability(four_days: Study) -> None:
     simulated = study_simulate(four_days, seed=1)
-    columns, rows = apply_renderer(simulated, "tables")["ratings"]
+    columns, rows, *_ = apply_renderer(simulated, "tables")["ratings"]
     table = [dict(zip(columns, row, strict=True)) for row in rows]
     assert len(table) == 4 * 5 * 3 * 2
     results = study_analyse(table)

@@ -156,7 +156,7 @@ def test_studies_of_sounds_have_no_workbooks(tmp_path: Path) -> None:
 def test_the_shell_names_files_by_the_number_of_the_listener(tmp_path: Path) -> None:
     path, out = captioned(tmp_path / "s"), tmp_path / "out"
     told = ["study", "export-xlsx", str(path), "-o", str(out), "--listeners", "2,4"]
-    done = CliRunner().invoke(group, [*told, "--pattern", "rater {n}.xlsx"])
+    done = CliRunner().invoke(group, [*told, "--names", "rater {n}.xlsx"])
     assert (done.exit_code, done.stderr) == (0, f"wrote 2 workbooks into {out}\n")
     assert sorted(one.name for one in out.iterdir()) == ["rater 2.xlsx", "rater 4.xlsx"]
 
