@@ -520,7 +520,7 @@ class Results(Result):
     procedure: Procedure | None = None
     alternatives: tuple[AlternativeContrast, ...] = ()
     plane: PlaneResults | None = None
-    draws: int = 2000
+    draws: int = 1000
 
     @property
     def choices(self) -> list[PairChoices]:

@@ -42,7 +42,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
             row["caption"] = "Clip 5, as a model has it."
     path = tmp_path_factory.mktemp("judged") / "captions.csv"
     path.write_text(table(made), encoding="utf-8")
-    how: dict[str, Any] = {"by": ("dataset", "jury"), "margins": [("total", "0.4")], "draws": 50}
+    how: dict[str, Any] = {"by": ("dataset", "jury"), "margins": {"total": 0.4}, "draws": 50}
     return study_analyse(path, reading=TableOptions(faults="drop"), **how)
 
 
