@@ -14,6 +14,7 @@ import shutil
 import statistics
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Page, sync_playwright
 
@@ -63,8 +64,8 @@ def measured() -> tuple[list[tuple[float, float]], set[str]]:
         page.wait_for_selector(".code")
         found: list[tuple[float, float]] = page.evaluate("starts")
         browser.close()
-    start = f"{fake.address.rstrip('/')}/static/"
-    return found, {one.removeprefix(start) for one in requested if one.startswith(start)}
+    paths = {urlsplit(one).path for one in requested}
+    return found, {one.removeprefix("/static/") for one in paths if one.startswith("/static/")}
 
 
 def switched() -> tuple[list[float], list[float]]:

@@ -140,7 +140,8 @@ STUDIES = (
         },
     ),
     Command(
-        "bad-simulate", "study simulate bad/good.yaml -o bad/sim --population C8=0.5 --population bias=-1"
+        "bad-simulate",
+        "study simulate bad/good.yaml -o bad/sim --population C8=0.5 --population bias=-1",
     ),
     Command("bad-power", "study power bad/good.yaml --sd listner=1 --power 2"),
     Command(
