@@ -96,6 +96,7 @@ def test_a_copy_made_while_the_server_was_running_is_told(path: Path) -> None:
 
 def test_answers_are_refused_while_the_file_is_renamed(store: Store, path: Path) -> None:
     [one] = store.add_listeners(DIGEST, [1])
+    assert store.visit(one.token) is not None  # opens a connection for the visits below
     other = path.with_name("moved.db")
     for name in (other, path.parent / "again.db"):
         path.rename(name)
