@@ -60,7 +60,7 @@ def keeps_rule(clip: CutClip, words: Words, rule: ClipRule, tolerance: float) ->
     heard = [(a, b) for a, b in words if b > start and a < end]
     is_free = all(a >= start + free and b <= end - free for a, b in heard)
     is_long = rule.seconds[0] - 1e-3 <= clip.seconds <= rule.seconds[1] + 1e-3
-    return is_long and is_free and inside >= rule.min_speech - 2 * tolerance
+    return is_long and is_free and inside >= rule.speech_seconds - 2 * tolerance
 
 
 def print_shares(arguments: argparse.Namespace, folder: Path) -> None:

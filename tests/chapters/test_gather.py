@@ -74,7 +74,7 @@ def test_all_problems_of_all_files_are_said_at_once(folder: Path) -> None:
     (folder / "anna" / "a.srt").write_text("1\n00:99:00,000 --> 1\nx\n")
     (folder / "anna" / "c.vtt").write_text(VTT)
     (folder / "anna" / "d.vtt").write_bytes(b"WEBVTT\n\xff")
-    (folder / "durations.csv").write_text("item,duration\na,200\n\nb,long\n")
+    (folder / "durations.csv").write_text("item,duration\na,200\n\nb,long\n,3\n")
     with pytest.raises(InputError) as error:
         gather([folder / "anna"], durations=folder / "durations.csv")
     told = str(error.value).replace(f"{folder}/", "")
@@ -84,6 +84,7 @@ def test_all_problems_of_all_files_are_said_at_once(folder: Path) -> None:
         'anna/c.vtt: no duration for "c" — add it — known: a, b',
         "anna/d.vtt: not UTF-8 at byte 8",
         'durations.csv:4: duration: must be a number of seconds, got "long"',
+        "durations.csv:5: item: is empty",
         "nothing was gathered",
     ):
         assert part in told

@@ -141,6 +141,10 @@ def test_texts_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("Bye --> now")  # not subtitles
     assert read_text(path) == "Bye --> now"
+    other = tmp_path / "a.json"
+    other.write_text('{"results": [{"transcript": "hello"}]}')  # of a tool that is not known
+    with pytest.raises(InputError, match=r"a\.json:1: unknown transcript format"):
+        read_text(other)
     path.write_text("Café", encoding="latin-1")
     with pytest.raises(InputError, match=r"a\.txt: not UTF-8 at byte 4 — save as UTF-8"):
         read_text(path)

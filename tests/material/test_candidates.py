@@ -46,7 +46,7 @@ def plain_cores(spans: list[Span], seconds: float, rule: ClipRule) -> set[tuple[
             long = rule.seconds[0] <= end - start <= rule.seconds[1]
             ends = ((start, start + rule.silence), (end - rule.silence, end))
             free = not any(plain_speech(spans, *one) for one in ends)
-            if long and free and plain_speech(spans, start, end) >= rule.min_speech:
+            if long and free and plain_speech(spans, start, end) >= rule.speech_seconds:
                 inside = [(a, b) for a, b in spans if a < end and b > start]
                 cores.add((inside[0][0], inside[-1][1]))
     return cores

@@ -223,8 +223,7 @@ def test_covariates_come_from_names_tables_and_annotations(tmp_path: Path) -> No
     options: dict[str, Any] = {
         "annotation": tmp_path / "a.csv",
         "pattern": "{session}_{location}",
-        "covariates": tmp_path / "recordings.csv",
-        "speakers": tmp_path / "speakers.csv",
+        "covariates": [tmp_path / "recordings.csv", tmp_path / "speakers.csv"],
     }
     (tmp_path / "speakers.csv").write_text("speaker,sex\nP1,M\n", encoding="utf-8")
     with pytest.raises(InputError, match='no row for "P2"'):
@@ -279,8 +278,7 @@ def test_names_are_found_in_any_unicode_form_and_have_a_limit(tmp_path: Path) ->
             folder / "rec",
             folder / "out",
             annotation=folder / "spans.csv",
-            covariates=folder / "rooms.csv",
-            speakers=folder / "speakers.csv",
+            covariates=[folder / "rooms.csv", folder / "speakers.csv"],
             pattern=f"{table}_{{take}}",
         )
         expected = {"take": "1", "room": "hall", "speaker": composed, "sex": "F"}
@@ -424,10 +422,15 @@ def test_a_full_disk_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ({"count": 2, "balance": ["room"]}, 'the clips have no column "room"'),
         ({"max_per_recording": 0}, "max_per_recording must be 1 or more"),
         ({"guard": -1.0}, "guard must be 0 s or more"),
-        ({"pattern": "{level}"}, "must not be named level"),
+        ({"pattern": "{level}"}, "must not be named level, which are columns of the clip table"),
+        (
+            {"pattern": "{sex}", "covariates": "who.csv"},
+            "named sex, which are known of speakers",
+        ),
         ({"pattern": "{a}_{b}"}, 'does not match the pattern "{a}_{b}"'),
         ({"covariates": "none.csv"}, "cannot be read"),
-        ({"speakers": "spans.csv"}, 'has no column "speaker"'),
+        ({"covariates": ["spans.csv", "spans.csv"]}, "also has a column recording"),
+        ({"covariates": "who.csv", "annotation": None}, "known from an annotation only"),
     ],
 )
 def test_wrong_options_are_refused(
@@ -436,8 +439,9 @@ def test_wrong_options_are_refused(
     monkeypatch.chdir(tmp_path)
     write_tones(tmp_path / "talk.wav")
     write_spans(tmp_path / "spans.csv", "talk")
+    (tmp_path / "who.csv").write_text("speaker,sex\nanna,F\n")
     with pytest.raises((UsageError, InputError), match=message):
-        audio_clips("talk.wav", "out", annotation="spans.csv", **options)
+        audio_clips("talk.wav", "out", **{"annotation": "spans.csv", **options})
     assert not (tmp_path / "out").exists()
 
 

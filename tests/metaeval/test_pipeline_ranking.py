@@ -137,8 +137,7 @@ def test_without_a_range_of_draws_no_number_of_references_is_called_enough(
     (line,) = _with_references(draws, count)  # once, for both levels
     assert line.startswith("how many references are enough for close")
     assert line.endswith(
-        "cannot be said: score with half of them or fewer in at least 5 draws "
-        "(--reference-counts, --repeats)"
+        "cannot be said: score with half of them or fewer in at least 5 draws (--reference-counts)"
     )
 
 

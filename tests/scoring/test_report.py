@@ -132,6 +132,13 @@ def test_every_item_has_a_row_in_natural_order() -> None:
     assert "by item" not in render(scores, "md")  # only pages can fold it
 
 
+def test_items_with_numbers_of_any_length_are_in_natural_order() -> None:
+    names = ["1", "02", "a", "talk 9", "talk 09b", "talk 10", f"talk {'9' * 5000}"]
+    rows = [{"id": name, "hypothesis": [9.0], "reference": [9.5]} for name in reversed(names)]
+    scores = score([{**row, "duration": 60.0} for row in rows], metrics="collar")
+    assert [row[0] for row in table(scores, "All items").rows] == names
+
+
 def test_many_items_are_sampled_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gallery, "MAX_PLOTTED_CASES", 5)
     monkeypatch.setattr("earwitness.scoring.report.MAX_PLOTTED_CASES", 5)

@@ -94,8 +94,7 @@ SCORE = (
     Command("score-by-annotator", f"score {PEOPLE} --metric collar --by annotator --to md"),
     Command(
         "score-fewer-references",
-        f"score {PEOPLE} --metric collar --reference-counts 1,2 --repeats 2 "
-        "--samples out/fewer.csv",
+        f"score {PEOPLE} --metric collar --reference-counts 1,2 --samples out/fewer.csv",
     ),
     Command("score-stdin", "score - --system typed", typed=TITLED),
     Command("score-skip", "score some.jsonl --on-error skip --to json", {"some.jsonl": SOME_BAD}),
@@ -124,7 +123,7 @@ SCORE = (
     ),
     Command(
         "compare-files",
-        f"compare {PEOPLE} --collar 1,3 --alpha 0.01 --worst 1 --worst-by collar_f1@3.0 "
+        f"compare {PEOPLE} --collar 1,3 --level 0.99 --worst 1 --worst-by collar_f1@3.0 "
         "--draws 100 --permutations 200 -o out/report.tex",
     ),
     Command("people", "people examples/chapters/annotators.jsonl --draws 100"),
@@ -263,7 +262,7 @@ AGREE = (
     ),
     Command(
         "analyse-folder",
-        "study analyse examples/ratings/ratings.csv --no-mixed --draws 20 --folder out/results",
+        "study analyse examples/ratings/ratings.csv --no-mixed --draws 20 -o out/results",
     ),
 )
 
@@ -317,7 +316,7 @@ STUDY_CHAIN = (
     ),
     Command(
         "links",
-        "study links kinds/acr.yaml --db links.db --base https://listen.example.org --first 3",
+        "study links kinds/acr.yaml --db links.db --base https://a.example --listeners 1-3",
     ),
     Command("links-back", "study links kinds/acr.yaml --db links.db --take-back 2 --to json"),
     Command("status", "study status kinds/acr.yaml --db links.db"),

@@ -63,6 +63,16 @@ def test_simulated_power_is_the_closed_form(listeners: int, difference: float) -
     assert found.low < found.value < found.high
 
 
+@pytest.mark.parametrize(("listeners", "items", "panels"), [(16, 16, 4), (24, 8, 2)])
+def test_panels_that_hear_other_items_vary_more(listeners: int, items: int, panels: int) -> None:
+    parts = replace(PARTS, item_system=1.0)
+    plan = PowerScenario(parts, listeners=listeners, items=items, panels=panels)
+    found = simulate_power(plan, 0.5, runs=many(4000, 100_000))
+    assert closed_power(plan, 0.5) == pytest.approx(found.value, abs=0.05)  # an approximation
+    alike = replace(plan, components=replace(parts, item_system=0.0))
+    assert closed_power(plan, 0.5) < closed_power(alike, 0.5) - 0.08
+
+
 def drawn_on_these_items(rng: np.random.Generator, panels: int) -> Votes:
     """Two systems that differ by 0.4 on the very items that are drawn."""
     plain = replace(PARTS, item_system=0.0)

@@ -692,9 +692,7 @@ def test_the_command_analyses_answers_and_writes_a_folder(
     assert shown.exit_code == 0, shown.output
     assert "C4 is significantly better than all other systems on SIG, BAK and OVRL" in shown.output
     folder = tmp_path / "out"
-    made = runner.invoke(
-        group, ["study", "analyse", str(path), "--draws", "20", "--folder", str(folder)]
-    )
+    made = runner.invoke(group, ["study", "analyse", str(path), "--draws", "20", "-o", str(folder)])
     assert made.exit_code == 0, made.output
     assert "mixed" in (folder / "means.csv").read_text()
     again = runner.invoke(group, ["study", "analyse", str(path), "--contrast", "C1"])

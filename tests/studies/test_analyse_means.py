@@ -372,7 +372,7 @@ def test_the_shell_reads_means(tmp_path: Path) -> None:
     done = CliRunner().invoke(group, given)
     assert done.exit_code == 0, done.output
     assert "Each value is a mean over 5 raters" in done.output.replace("\n  ", " ")
-    done = CliRunner().invoke(group, [*given[:5], "--folder", str(tmp_path / "out")])
+    done = CliRunner().invoke(group, [*given[:5], "-o", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     header, first, *_ = (tmp_path / "out" / "means.csv").read_text("utf-8").splitlines()
     assert "item_t" in dict(zip(header.split(","), first.split(","), strict=True))["method"]

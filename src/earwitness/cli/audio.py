@@ -49,7 +49,7 @@ def audio_command() -> None:
 @audio_command.command("clips")
 @RECORDINGS_ARGUMENT
 @NEW_FOLDER_OPTION
-@signature_options(ClipSettings, "gap", "guard", "max_per_recording", "threshold")
+@signature_options(ClipSettings, "gap", "guard", "max_per_recording", "min_speech", "threshold")
 @JOBS_OPTION
 @QUIET_OPTION
 def clips_command(
@@ -68,7 +68,7 @@ def clips_command(
 
     \b
     earwitness audio clips recordings -o clips --pattern "{session}_{location}"
-    earwitness audio clips chime5/eval --annotation transcripts -o clips --speakers speakers.csv
+    earwitness audio clips chime5/eval --annotation transcripts -o clips --covariate speakers.csv
     """
     with warnings_as_notes(), progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress:
         run = audio_clips(

@@ -54,7 +54,7 @@ RESUME_REMARK = "run the same command again to resume"
     "--simulate",
     metavar="NAME=N,...",
     help="Simulate data instead of reading files, with numbers of items, people, systems, judges "
-    "or isolated people, or the ratio of kept words, such as items=50,people=25.",
+    "or isolated annotators, or the ratio of kept words, such as items=50,people=25.",
 )
 @report_options
 def references_command(
@@ -70,7 +70,7 @@ def references_command(
     """Draw scores and correlations by number of references.
 
     \b
-    REFERENCES have the references of several people per item; JSON Lines as for score.
+    REFERENCES have the references of several annotators per item; JSON Lines as for score.
     JUDGEMENTS are tables of ratings of the outputs, as for agree.
     earwitness experiment references outputs.jsonl references.jsonl ratings.csv \\
         --human anna -o report.html

@@ -188,99 +188,13 @@ def study_command() -> None:
 # --- Running commands ----------------------------------------------------------------------------
 
 
-POPULATION_NUMBERS = ("bias", "careless", "fatigue", "inconsistency", "items", "mixture", "taste")
-OLD_OPTIONS = {  # what to use instead; for one command only if its name precedes the option
-    "--given": "--constant",
-    "--judgements": "further arguments, after REFERENCES",
-    "--make-systems": "earwitness summarizer systems",
-    "--means": "--layout means",
-    "--mixed": "the default: mixed models are fitted",
-    "--over": "--generalize",
-    "--pilot-study": "--pilot",
-    "--points": "--sizes",
-    "--protocol": "an argument, such as: earwitness study new p835",
-    "--sample": "--column sample=COLUMN",
-    "--score-sample": "--score-column sample=COLUMN",
-    "--screen": "--screening",
-    "--swap": "--generalize",
-    "agree --adjust": "the default: means are adjusted for items",
-    "agree --correction": "the default: p is corrected by the step-down max-T method",
-    "agree --low": "--low-is-good",
-    "agree --rank": "--coefficient",
-    "experiment references --exact": "more --orders; if there are no more, all are used",
-    "audio clips --fields": "--pattern PATTERN",
-    "audio clips --gap": "earwitness.audio_clips(…, gap=SECONDS) in Python",
-    "audio clips --guard": "earwitness.audio_clips(…, guard=SECONDS) in Python",
-    "audio clips --margin": "--silence SECONDS",
-    "audio clips --max-seconds": "--seconds MIN,MAX",
-    "audio clips --max-per-recording": "--count N, or max_per_recording=N in Python",
-    "audio clips --min-seconds": "--seconds MIN,MAX",
-    "audio clips --numbers": "--number COLUMN for each of them",
-    "audio clips --threshold": "earwitness.audio_clips(…, threshold=SHARE) in Python",
-    "audio conditions --band": 'earwitness.audio_conditions(…, band="narrow") in Python',
-    "audio conditions --talker": "files that have the names of talkers, such as f1.wav",
-    "audio normalize --length": "--fit keep|pad|trim",
-    "audio normalize --system": "--condition NAME",
-    "audio select --numbers": "--number COLUMN for each of them",
-    "audio select --shares": 'earwitness.audio_select(…, shares="equal") in Python',
-    "browse --cache-size": "another folder (--cache); it is cut to 20 GB",
-    "browse --skim": "--labels FILE.json",
-    "browse --speech-model": "--detector NAME|FILE",
-    "compare --pattern": "--custom-pattern REGEX",
-    "gather --pattern": "--custom-pattern REGEX",
-    "gather --spoken": "--transcript FILE",
-    "people --pattern": "--custom-pattern REGEX",
-    "score --pattern": "--custom-pattern REGEX",
-    "serve --audio": "no option: audio files are measured unless --no-audio is set",
-    "serve --clips": "--web URL",
-    "serve --outside-id": "PROLIFIC_PID=ID in the address of /join, for any service",
-    "serve --resume": "--on-return resume|session|block",
-    "skim --again": "another folder, or delete the skims",
-    "skim --ending": "--to FORMAT",
-    "skim --speech-model": "--detector NAME|FILE",
-    "soundscape --show": "-o FILE.yaml",
-    "summarize --audio": "--recording FILE",
-    "summarize --beam": "earwitness.summarize(…, beam=N) in Python",
-    "summarize --page": "-o FILE.html",
-    "summarize --spoken": "-o FILE.wav",
-    "summarize --text": "-o FILE.txt",
-    "summarizer train-grammar --classes": "train_grammar(…, classes=N) in Python",
-    "summarizer train-grammar --iterations": "train_grammar(…, iterations=N) in Python",
-    "summarizer train-lm --order": "train_language_model(…, order=N) in Python",
-    "summarizer tune --folds": "tune_weights(…, folds=N) in Python",
-    "transcribe --no-vad": "--detector none",
-    "transcribe --vad": "--detector webrtc",
-    "--lm": "--language-model NAME|FILE",
-    "--tokenize": "--language CODE (ja for Japanese)",
-    "--weights-file": "--weight FILE",
-    "--topic": "earwitness.summarize(…, topic=RULE) in Python",
-    "experiment references --isolated": "--simulate isolated=N",
-    "experiment references --isolated-rule": "isolated_rule in Python",
-    "experiment references --items": "--simulate items=N",
-    "experiment references --judges": "--simulate judges=N",
-    "experiment references --people": "--simulate people=N",
-    "experiment references --ratio": "--simulate ratio=SHARE",
-    "experiment references --resume": "--cache",
-    "experiment references --systems": "--simulate systems=N",
-    "study export --all": "--content all",
-    "study export --positions": "--content positions",
-    "study export-xlsx --pattern": "--names",
-    "study plane --no-practice": "--practice none",
-    "study plane --retest": "the key repeats under quality in study.yaml",
-    "study plane --table": "--skims",
-    "study power --difference": "--differences",
-    "study power --runs": "runs in Python",
-    "study sheets --listener": "--listeners",
-    "study sheets --table": "--template",
-    "study simulate --quality": "--population SYSTEM=VALUE",
-    **{f"study simulate --{name}": f"--population {name}=VALUE" for name in POPULATION_NUMBERS},
-}
-
-
 def _without_old_option(error: click.NoSuchOption) -> click.UsageError:
     """Return the error, or one that names what took the place of the option."""
+    from earwitness.cli.old_options import old_options
+
     name = "" if error.ctx is None else error.ctx.command_path.partition(" ")[2]
-    new = OLD_OPTIONS.get(f"{name} {error.option_name}", OLD_OPTIONS.get(error.option_name))
+    known = old_options()
+    new = known.get(f"{name} {error.option_name}", known.get(error.option_name))
     if new is None:
         return error
     return click.UsageError(f"{error.option_name} is not an option any more — use {new}", error.ctx)

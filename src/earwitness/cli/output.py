@@ -109,9 +109,6 @@ FILE_PATH = click.Path(path_type=Path)
 EXISTING_PATH = click.Path(exists=True, path_type=Path)
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 FILE, FOLDER = PathType("FILE"), PathType("FOLDER")
-FAULTS_HELP = (
-    "Votes outside their scale: refuse the file, or drop (treat them as blanks and list them)."
-)
 STUDY_SUFFIXES = (".yaml", ".yml")
 STUDY_ARGUMENT = click.argument("study", type=FILE_PATH)
 RECORDINGS_ARGUMENT = click.argument(

@@ -46,7 +46,7 @@ SAMPLES = "File (.csv or .jsonl) for the values of every sample."
 @click.argument("outputs")
 @click.argument("references", required=False)
 @signature_options(SystemSettings, ceiling=NO_CEILING, worst=WORST)
-@signature_options(score, samples=SAMPLES)
+@signature_options(score, "repeats", samples=SAMPLES)
 @JOBS_OPTION
 @QUIET_OPTION
 @report_options

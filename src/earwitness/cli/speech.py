@@ -292,7 +292,8 @@ def read_text(path: Path, preset: str | None = None, recording: str = "") -> str
 def _is_transcript(path: Path, text: str) -> bool:
     if path.suffix.lower() in PLAIN_ENDINGS:
         return False
-    return path.name == KALDI_FILE or bool(guess_transcript_form(text))
+    has_times = path.suffix.lower() in TEXT_ENDINGS or path.name == KALDI_FILE
+    return has_times or bool(guess_transcript_form(text))
 
 
 # --- Command transcribe --------------------------------------------------------------------------

@@ -16,13 +16,11 @@ from earwitness.cli.options import drop_unset, report_options
 from earwitness.cli.output import (
     FILE,
     FILE_PATH,
-    FOLDER,
     JOBS_OPTION,
     NEW_FOLDER_OPTION,
     OUTPUT_OPTION,
     SEED_OPTION,
     STUDY_ARGUMENT,
-    Integer,
     OutputTarget,
     TextTarget,
     format_option,
@@ -244,15 +242,10 @@ def anchors_command(study: Path) -> None:
 @click.command("import")
 @click.argument("config", type=FILE_PATH)
 @NEW_FOLDER_OPTION
-@option(
-    "--root",
-    type=FOLDER,
-    help="Folder that paths in CONFIG are relative to.  [default: folder of CONFIG]",
-)
-@option("--listeners", type=Integer(1), default=20, help="Planned number of listeners.")
-def import_command(config: Path, output: Path, root: Path | None, listeners: int) -> None:
+@signature_options(study_import)
+def import_command(config: Path, output: Path, **options: Any) -> None:
     """Convert CONFIG, a webMUSHRA configuration (YAML), to a study."""
-    print_notes(study_import(config, output, root=root, listeners=listeners))
+    print_notes(study_import(config, output, **drop_unset(options)))
     print_message(f"wrote {output}")
 
 

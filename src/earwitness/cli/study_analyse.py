@@ -14,15 +14,14 @@ from earwitness.cli.options import drop_unset, report_options
 from earwitness.cli.output import (
     ANSWERS_DB_OPTION,
     FILE_PATH,
-    FOLDER,
     OutputTarget,
-    option,
     print_message,
     progress_bar,
     split_study_file,
     warnings_as_notes,
 )
 from earwitness.cli.signatures import signature_options
+from earwitness.io.atomic import AtomicFolder
 from earwitness.studies.analyse import results_write, settings_of, study_analyse
 
 SETTINGS_OF_STUDY = ("plan", "screening", "scales", "reference", "anchor", "anchors", "rubric")
@@ -35,33 +34,44 @@ SETTINGS_OF_STUDY = ("plan", "screening", "scales", "reference", "anchor", "anch
 @signature_options(AnalysisBlock, "scales", "anchors")
 @signature_options(settings_of, "generalize", "means")
 @signature_options(
-    AnalysisSettings, *SETTINGS_OF_STUDY, "low_is_good", "version", mixed="Fit no mixed models."
+    AnalysisSettings,
+    *SETTINGS_OF_STUDY,
+    "doubled",
+    "low_is_good",
+    "version",
+    mixed="Fit no mixed models.",
 )
 @report_options
-@option("--folder", type=FOLDER, help="Folder to create for the report, tables and methods text.")
-def analyse_command(files: tuple[Path, ...], folder: Path | None, **options: Any) -> None:
+def analyse_command(files: tuple[Path, ...], **options: Any) -> None:
     """Analyse ratings: means, differences, agreement, screening.
 
     FILES are a study file and its answers, or tables of ratings. With a study file, the analysis
-    planned in it is run; options override it, and its keys have the same names and defaults.
+    planned in it is run; options override it, and its keys have the same names and defaults. An
+    output without an ending is a new folder for the report, all tables and the methods text.
 
     \b
     earwitness study analyse study.yaml answers.jsonl
     earwitness study analyse study.yaml --db study.db
     earwitness study analyse ratings.csv -o report.html
+    earwitness study analyse ratings.csv -o results
     earwitness study analyse captions.csv --rubric thumbs --by dataset --margin total=0.5
     earwitness study analyse effort.csv --test wilcoxon --low-is-good EFFORT --anchor noisy
     earwitness study analyse published.csv --layout means --constant raters=8
     """
     study, ratings = split_study_file(files)
-    is_written = any(options[name] is not None for name in ("output", "to", "table"))
+    output = options["output"]
+    is_table = any(options[name] is not None for name in ("to", "table", "interval_form"))
+    is_file = output is None or output.suffix or (output.exists() and not output.is_dir())
+    folder = None if is_table or is_file else output
+    if folder is not None:
+        AtomicFolder(folder)  # refuses an existing one before any work
+        options["output"] = None
     target = OutputTarget.of(options, files, folder)
     with warnings_as_notes(), progress_bar(unit="steps") as progress:
         results = study_analyse(ratings, study=study, progress=progress, **drop_unset(options))
-    if folder is not None:
-        written = results_write(results, folder, title=target.title)
-        print_message(f"wrote {len(written)} files into {folder}")
-    if folder is None or is_written:
+    if folder is None:
         target.write(results)
     else:
+        written = results_write(results, folder, title=target.title)
+        print_message(f"wrote {len(written)} files into {folder}")
         target.write_figures(results)

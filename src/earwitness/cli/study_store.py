@@ -43,11 +43,11 @@ TO_OPTION = format_option(TABLE_FORMATS)
 @STUDY_ARGUMENT
 @DB_OPTION
 @text_option("--base", metavar="URL", help="Start of the links, e.g. https://listen.example.org")
-@option(
-    "--first",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Create links for listeners 1 to N only, and leave the others for `serve --open`.",
+@text_option(
+    "--listeners",
+    metavar="RANGES",
+    help="Numbers of listeners, such as 1-16,20; others are left for `serve --open`. By default "
+    "all.",
 )
 @option(
     "--take-back",
@@ -62,6 +62,7 @@ def links_command(
     study: Path,
     db: str | None,
     base: str,
+    listeners: str,
     to: str | None,
     output: Path | None,
     **which: int | None,
@@ -85,8 +86,9 @@ def links_command(
     )
 
     address = store_address(study, db)
-    if len([number for number in which.values() if number is not None]) > 1:
-        raise UsageError("--first, --take-back and --unblock cannot be combined — use one of them")
+    if sum([bool(listeners), *(number is not None for number in which.values())]) > 1:
+        message = "--listeners, --take-back and --unblock cannot be combined"
+        raise UsageError(f"{message} — use one of them")
     table = TableTarget(to, output, [study, address])
     with warnings_as_notes():
         if (blocked := which["unblock"]) is not None:
@@ -98,7 +100,8 @@ def links_command(
             print_message(f"revoked links of listeners: {revoked}")
         else:
             new = not has_store(address)
-            table.write(study_links(study, address, base=base.rstrip("/"), first=which["first"]))
+            links = study_links(study, address, base=base.rstrip("/"), listeners=listeners)
+            table.write(links)
             if new and db is not None:
                 print_message(f"note: created database {db}")
 

@@ -14,14 +14,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from earwitness.cli.options import drop_unset
 from earwitness.cli.output import (
-    FAULTS_HELP,
     FILE,
     FILE_PATH,
     NEW_FOLDER_OPTION,
     STUDY_ARGUMENT,
     check_results,
-    choice_option,
     flag_option,
     option,
     output_option,
@@ -31,6 +30,7 @@ from earwitness.cli.output import (
     text_option,
     warnings_as_notes,
 )
+from earwitness.cli.signatures import signature_options
 from earwitness.errors import UsageError, printable
 from earwitness.forms.workbooks import DEFAULT_CLIPS_FOLDER, DEFAULT_FILE_PATTERN
 from earwitness.forms.workbooks.to_ratings import (
@@ -43,13 +43,12 @@ from earwitness.forms.workbooks.to_ratings import (
 )
 from earwitness.io.atomic import AtomicFile
 from earwitness.io.tables import csv_text
-from earwitness.ratings.rubric import BUILT_IN_RUBRICS
 from earwitness.ratings.rubric_totals import BLANK_POLICIES, FAULT_POLICIES, Blank
 
 if TYPE_CHECKING:
     from earwitness.forms.workbooks.to_answers import MatchedAnswers
 
-STUDY_OPTIONS = ("key", "blank", "rubric_name")  # only without a study file
+STUDY_OPTIONS = ("key", "blank", "rubric")  # only without a study file
 
 
 @click.command("export-xlsx")
@@ -67,7 +66,7 @@ STUDY_OPTIONS = ("key", "blank", "rubric_name")  # only without a study file
     help="Address of clips for links in workbooks, such as https://example.org/{file}.",
 )
 @option(
-    "--names",
+    "--rename",
     default=DEFAULT_FILE_PATTERN,
     metavar="PATTERN",
     help="Pattern of the workbooks' file names.",
@@ -101,25 +100,7 @@ def export_xlsx_command(study: Path, output: Path, **how: str) -> None:
     help="Database for answers (SQLite file or postgresql://...); requires a study file.",
 )
 @flag_option("--replace", help="Also replace answers given in a browser.")
-@option(
-    "--key",
-    type=FILE,
-    help="Table with the system of each caption: columns item, caption (or hash) and system.",
-)
-@option(
-    "--blank",
-    choices=BLANK_POLICIES,
-    help="Blank cells in totals of a rubric: drop the total of the rater, count a blank penalty as "
-    "0, or refuse the file."
-    f"  [default: {BLANK_POLICIES[0]}]",
-)
-@option(
-    "--rubric",
-    "rubric_name",
-    choices=BUILT_IN_RUBRICS,
-    help="Rubric of the captions.  [default: thumbs]",
-)
-@choice_option("--faults", choices=FAULT_POLICIES, help=FAULTS_HELP)
+@signature_options(import_ratings)
 @option(
     "--comments",
     type=FILE,
@@ -144,16 +125,15 @@ def import_xlsx_command(
     """
     study, books = split_study_file(files)
     check_results([*files, how["key"]], [output, how["comments"]])
-    set_options = {name: value for name, value in how.items() if value is not None}
+    set_options = drop_unset(how)
     if study is None:
         if db is not None or replace:
             raise UsageError("--db and --replace require a study file — add it to FILES")
         _import_ratings(books, output, set_options)
     else:
         if refused := [name for name in STUDY_OPTIONS if name in set_options]:
-            option = refused[0].partition("_")[0]
             raise UsageError(
-                f"--{option} cannot be used with a study file, which sets it — omit it"
+                f"--{refused[0]} cannot be used with a study file, which sets it — omit it"
             )
         _import_answers(study, books, output, db, replace=replace, **set_options)
 
@@ -165,7 +145,7 @@ def _import_answers(
     db: str | None,
     *,
     replace: bool,
-    faults: str,
+    faults: str = FAULT_POLICIES[0],
     comments: Path | None = None,
 ) -> None:
     """Save answers in a database, or write them; write comments if requested."""

@@ -68,11 +68,10 @@ class ExperimentData:
     @property
     def signature(self) -> str:
         """Metrics, values and human system; the list of settings is left open."""
-        setup, human = self.setup, self.human or "none"
-        values = "+".join(self.names)
+        setup = self.setup
         return (
             f"{setup.metrics.signature}{setup.reader.signature}"
-            f"|references(values={values},human={human}"
+            f"|references(values={'+'.join(self.names)},human={self.human or 'none'}"
         )
 
     @property
@@ -104,15 +103,14 @@ class ExperimentData:
 
     def key(self, signature: str) -> str:
         """Return what identifies the scores of an experiment: inputs, items and settings."""
-        files = [one.sha256 for one in self.inputs]
-        return "|".join([signature, *files, *self.items])
+        return "|".join([signature, *(one.sha256 for one in self.inputs), *self.items])
 
 
 class KeptCases(Collector):
     """Collector of the cases themselves."""
 
     def __init__(self) -> None:
-        self.batches: list[Cases] = []
+        self.batches = list[Cases]()
 
     def add(self, batch: ScoredBatch) -> None:
         assert batch.measured.cases is not None, "the run keeps cases"
@@ -168,7 +166,7 @@ def read_data(
     answered = {item for cases, _ in batches for item in cases.items}
     items = tuple(item for item in found.rows if item in answered)
     names = {name for item in items for name in found.annotators[found.rows[item]]}
-    people = tuple(sorted(names, key=_natural_order))
+    people = tuple(sorted(names, key=lambda name: (len(name), name)))  # 10 is behind 9
     if len(people) < 2:
         raise UsageError("at least two people are required, who made references of the items")
     data = ExperimentData(
@@ -188,19 +186,11 @@ def read_data(
     return replace(data, tasks=tuple(_tasks(data, batches)))
 
 
-def _natural_order(name: str) -> tuple[int, str]:
-    """Return a key that sorts ``reference 10`` behind ``reference 9``."""
-    return len(name), name
-
-
 def _select_values(setup: Setup, names: Sequence[str] | str | None) -> tuple[Value, ...]:
     """Return the named values, or those of the paper and the main values of other metrics."""
     known = {value.name: value for value in setup.metrics.values}
-    chosen = find_values(setup.metrics.values, names)
-    if not chosen:
-        paper = [name for name in PAPER_VALUES if name in known]
-        mains = [name for name in setup.metrics.leading if name not in paper]
-        chosen = paper + mains
+    paper = filter(known.__contains__, (*PAPER_VALUES, *setup.metrics.leading))
+    chosen = find_values(setup.metrics.values, names) or dict.fromkeys(paper)
     return tuple(known[name] for name in chosen)
 
 

@@ -10,7 +10,16 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from earwitness.core import Estimate, Jobs, Map, Progress, StrPath, Summary, no_progress
+from earwitness.core import (
+    Estimate,
+    Jobs,
+    Map,
+    Progress,
+    StrPath,
+    Summary,
+    group_values,
+    no_progress,
+)
 from earwitness.engines.local import choose_map
 from earwitness.errors import UsageError, nearest
 from earwitness.experiments.curves import (
@@ -86,16 +95,16 @@ def references_experiment(
     where: Sequence[str] | str = (),
     **parameters: Any,
 ) -> ReferencesExperiment:
-    """Measure how scores, and their correlation with judges, depend on the number of people.
+    """Measure how scores, and their correlation with ratings, depend on the number of annotators.
 
-    The references of an item are made by several people. Outputs are scored with the references of
-    the first 1, 2, 3 … people of many orders of people, which are the same for all items.
+    The references of an item are made by several annotators. Outputs are scored with the references
+    of the first 1, 2, 3 … annotators of many orders, which are the same for all items.
 
     Parameters
     ----------
     outputs, references
-        Outputs of systems and references of people, as for ``score``. References without the name
-        of an annotator are those of ``reference 1``, ``reference 2`` and so on.
+        Outputs of systems and references of annotators, as for ``score``. References without a name
+        are those of ``reference 1``, ``reference 2`` and so on.
     judgements
         Tables of ratings with item, system and listener, as for ``agree``.
     metrics
@@ -104,20 +113,20 @@ def references_experiment(
     values
         Values to report. By default SumACCY, BLEU and WSumACCY, or the main value of each metric.
     human
-        Person whose references are also scored as a system, against those of the others, unless
+        Annotator whose references are also scored as a system, against those of the others, unless
         there are outputs of this name.
     sizes
-        Numbers of people. By default all.
+        Numbers of annotators. By default all.
     orders
-        Number of random orders of people. If there are no more orders, all are used.
+        Number of random orders of annotators. If there are no more orders, all are used.
     coefficients
         Coefficients of correlation over system means: pearson, spearman and others.
     isolated_rule
-        Robust standard deviations below the median closeness to others from which on a person is
-        isolated; 0 if nobody shall be.
+        Robust standard deviations below the median closeness to others from which on an annotator
+        is isolated; 0 if nobody shall be.
     leveling_tolerance
-        A value levels off if its mean stays this close to that with all people. By default 1 % of
-        the range of the value.
+        A value levels off if its mean stays this close to that with all annotators. By default
+        1 % of the range of the value.
     draws
         Number of bootstrap samples.
     permutations
@@ -145,14 +154,14 @@ def references_experiment(
     Returns
     -------
     ReferencesExperiment
-        Curves, correlations, tests between values, and people.
+        Curves, correlations, tests between values, and annotators.
 
     Raises
     ------
     InputError
         If a file cannot be read or has invalid lines.
     UsageError
-        If an argument is invalid, or there are fewer than two people.
+        If an argument is invalid, or there are fewer than two annotators.
 
     Examples
     --------
@@ -203,7 +212,7 @@ def references_experiment(
         saved,
     )
     worker = SummarizeValue(DrawSettings(draws, level, seed), judged, names, data.human_number)
-    summaries: dict[tuple[bool, int], ValueSummary] = {}
+    summaries = dict[tuple[bool, int], ValueSummary]()
     for key, summary in _summarize(data, tables, worker, engine):
         summaries[key] = summary
         done = len(data.tasks) + SUMMARY_STEPS * len(summaries)
@@ -230,14 +239,8 @@ def references_experiment(
         leveling=tuple(_find_leveling(data, curves, leveling_tolerance)),
         misrecognized=tuple(_find_misrecognized(data, draws, level, seed)),
         level=level,
-        signature="|".join(
-            [
-                f"{scored}{conditions.signature}",
-                f"coefficients={'+'.join(names)}",
-                f"bootstrap(draws={draws},level={level:g})",
-                f"permutation(n={permutations})",
-            ]
-        ),
+        signature=f"{scored}{conditions.signature}|coefficients={'+'.join(names)}"
+        f"|bootstrap(draws={draws},level={level:g})|permutation(n={permutations})",
         inputs=(*data.inputs, *(() if judged is None else judged.inputs)),
         version=__version__,
         simulated=simulated or data.simulated,
@@ -385,32 +388,16 @@ def _test_values(
                     seed=worker.settings.seed,
                 )
                 p, widths = swapped.p_values(), swapped.test(level, corrected=False).half_width
-                williams = (
-                    list(williams_p_values(grid, pairs))
-                    if name == "pearson"
-                    else [nan] * len(pairs)
-                )
-                corrected = holm(p.tolist())
-                for row, (a, b) in enumerate(pairs):
-                    difference = float(found[a] - found[b])
-                    yield ValueTest(
-                        data.names[a],
-                        data.names[b],
-                        name,
-                        Condition(human, isolated),
-                        Estimate(
-                            difference,
-                            difference - float(widths[row]),
-                            difference + float(widths[row]),
-                            level,
-                            len(own.systems),
-                            0,
-                            "permutation of systems",
-                        ),
-                        williams[row],
-                        float(p[row]),
-                        corrected[row],
-                    )
+                williams = [nan] * len(pairs)
+                if name == "pearson":
+                    williams = list(williams_p_values(grid, pairs))
+                tested = williams, p.tolist(), holm(p.tolist())
+                condition, rest = Condition(human, isolated), (level, len(own.systems), 0)
+                for (a, b), width, *ps in zip(pairs, widths.tolist(), *tested, strict=True):
+                    gain = float(found[a] - found[b])
+                    method = "permutation of systems"
+                    difference = Estimate(gain, gain - width, gain + width, *rest, method)
+                    yield ValueTest(data.names[a], data.names[b], name, condition, difference, *ps)
 
 
 def _find_isolated(data: ExperimentData, limit: float) -> list[Annotator]:
@@ -428,11 +415,9 @@ def _find_isolated(data: ExperimentData, limit: float) -> list[Annotator]:
         if one.name == value.name
     )
     scores = metric.score(metric.measure_many(cases))[:, column]
-    by_person: dict[str, list[float]] = {name: [] for name in data.people}
-    for place, score in zip(places.tolist(), scores.tolist(), strict=True):
-        if not np.isnan(score):
-            by_person[made[place]].append(score)
-    closeness = np.array([np.mean(own) if own else nan for own in by_person.values()])
+    pairs = zip(places.tolist(), scores.tolist(), strict=True)
+    by_person = group_values((made[place], score) for place, score in pairs if score == score)
+    closeness = np.array([np.mean(by_person.get(name, nan)) for name in data.people])
     deviations = (-1 if value.best == "low" else 1) * robust_deviations(closeness)
     return [
         Annotator(name, float(own), float(far), bool(limit and far < -limit))
@@ -478,13 +463,10 @@ def _find_leveling(
         limit = LEVEL_TOLERANCE_SHARE * (span if np.isfinite(span) else 1.0)
         limit = limit if tolerance is None else tolerance
         for system in data.systems:
-            curve = [
-                point
-                for point in curves
-                if (point.value, point.system, point.isolated) == (value.name, system, True)
-            ]
+            wanted = value.name, system, True
+            curve = [one for one in curves if (one.value, one.system, one.isolated) == wanted]
             means = np.array([point.mean for point in curve])
-            if not len(means):
+            if not curve:
                 continue
             far = np.flatnonzero(~(np.abs(means - means[-1]) <= limit))
             first = int(far[-1]) + 1 if len(far) else 0

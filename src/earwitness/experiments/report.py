@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from math import inf, isnan, nan
+from math import isnan, nan
 from typing import TypeVar
 
 from earwitness.core import Estimate, Value, group_values
@@ -156,9 +156,9 @@ def _trend_phrase(
     kinds["hardly changes"] = len(changes) - sum(kinds.values())
     found = {verb: count for verb, count in kinds.items() if count}
     if len(found) == 1:
-        verb = next(iter(found))
-        systems = f" for all {len(ends)} systems" if len(ends) > 1 else f" for {next(iter(ends))}"
-        trend = f"{verb} with more people{systems}"
+        (verb,) = found
+        systems = f"all {len(ends)} systems" if len(ends) > 1 else next(iter(ends))
+        trend = f"{verb} with more people for {systems}"
     else:
         phrases = [f"{verb} for {count}" for verb, count in found.items()]
         trend = f"{join_names(phrases)} of {len(ends)} systems with more people"
@@ -309,13 +309,9 @@ def _isolated_sentences(result: ReferencesExperiment) -> Iterator[str]:
 
 
 def _misrecognized_sentences(result: ReferencesExperiment) -> Iterator[str]:
-    known = [
-        share
-        for share in result.misrecognized
-        if not isnan(share.summary.value) and not isnan(share.recognized.value)
-    ]
-    if known:
-        lower = sum(share.summary.value < share.recognized.value for share in known)
+    pairs = [(one.summary.value, one.recognized.value) for one in result.misrecognized]
+    if known := [pair for pair in pairs if not any(map(isnan, pair))]:
+        lower = sum(own < recognized for own, recognized in known)
         yield (
             f"The share of misrecognized words is lower in summaries than in the recognized input "
             f"for {lower} of {len(known)} systems"
@@ -418,8 +414,8 @@ def _known_sources(points: Iterable[Point], sources: Sequence[str]) -> list[str]
 
 
 def _interval_cell(point: Point, source: str, value: Value) -> str:
-    estimate = point.intervals.get(source)
-    return "–" if estimate is None or isnan(estimate.low) else interval(estimate, value)
+    estimate = _estimate(point, source)
+    return "–" if isnan(estimate.low) else interval(estimate, value)
 
 
 # --- Tables --------------------------------------------------------------------------------------
@@ -508,27 +504,20 @@ def _tests_section(result: ReferencesExperiment) -> Iterator[Section]:
         yield Section("Tests between values", tuple(tables), text)
 
 
-def _people_section(result: ReferencesExperiment) -> Iterator[Section]:
-    if not result.annotators:
-        return
-    people = sorted(
-        result.annotators, key=lambda one: inf if isnan(one.closeness) else one.closeness
-    )
-    title = "People, from the most isolated one"
-    table = draw_rows(title, PEOPLE_COLUMNS, map(person_row, people))
-    yield Section("People", (table,), _end_sentence(result.rule), place="pages")
-
-
-def _misrecognized_section(result: ReferencesExperiment) -> Iterator[Section]:
-    if not result.misrecognized:
-        return
-    rows = (
-        (share.system, share.summary, share.recognized, share.summary.n)
-        for share in result.misrecognized
-    )
-    title = "Misrecognized words"
-    text = "Share of words that are not in the transcript at their place; n is the number of items."
-    yield Section(title, (draw_rows(title, SHOWN_SHARES, rows),), text)
+def _people_sections(result: ReferencesExperiment) -> Iterator[Section]:
+    """Yield tables of people, and of misrecognized words."""
+    if people := sorted(result.annotators, key=lambda one: (isnan(one.closeness), one.closeness)):
+        title = "People, from the most isolated one"
+        table = draw_rows(title, PEOPLE_COLUMNS, map(person_row, people))
+        yield Section("People", (table,), _end_sentence(result.rule), place="pages")
+    if shares := result.misrecognized:
+        title = "Misrecognized words"
+        rows = ((one.system, one.summary, one.recognized, one.summary.n) for one in shares)
+        text = (
+            "Share of words that are not in the transcript at their place; n is the number of "
+            "items."
+        )
+        yield Section(title, (draw_rows(title, SHOWN_SHARES, rows),), text)
 
 
 def _method_lines(result: ReferencesExperiment) -> Iterator[str]:
@@ -568,8 +557,7 @@ def experiment_report(result: ReferencesExperiment) -> Report:
         _system_section(result),
         *_largest_section(result),
         *_tests_section(result),
-        *_people_section(result),
-        *_misrecognized_section(result),
+        *_people_sections(result),
         Section("How it was computed", (Lines("", tuple(_method_lines(result))),), place="pages"),
     )
     report = Report(

@@ -225,6 +225,7 @@ class ReferencesExperiment(Result):
 # --- Tables --------------------------------------------------------------------------------------
 
 
+Cells = tuple[Any, ...]
 INTERVAL_COLUMNS = ("low", "high", "level", "n", "undefined", "method")
 POINT_COLUMNS = (
     "figure",
@@ -283,18 +284,18 @@ def experiment_tables(result: ReferencesExperiment) -> dict[str, TableRows]:
     return {**marked, "settings": TableRows(("name", "setting"), list(_setting_rows(result)))}
 
 
-def tested_row(test: ValueTest) -> tuple[Any, ...]:
+def tested_row(test: ValueTest) -> Cells:
     """Return the cells below ``TEST_COLUMNS``."""
     names = test.first, test.second, test.coefficient, *test.condition
     return (*names, test.difference, test.williams, test.permutation, test.corrected)
 
 
-def person_row(person: Annotator) -> tuple[Any, ...]:
+def person_row(person: Annotator) -> Cells:
     """Return the cells below ``PEOPLE_COLUMNS``."""
     return person.name, person.closeness, person.deviation, person.isolated
 
 
-def _point_rows(result: ReferencesExperiment) -> Iterator[tuple[Any, ...]]:
+def _point_rows(result: ReferencesExperiment) -> Iterator[Cells]:
     for curve in result.curves:
         human = bool(result.human) and curve.system == result.human
         place = "curve", curve.value, curve.system, "", curve.people, human, curve.isolated
@@ -304,12 +305,12 @@ def _point_rows(result: ReferencesExperiment) -> Iterator[tuple[Any, ...]]:
         yield from ((*own, point.mean, *row) for row in _interval_rows(point.intervals))
 
 
-def _interval_rows(intervals: Mapping[str, Estimate]) -> Iterator[tuple[Any, ...]]:
+def _interval_rows(intervals: Mapping[str, Estimate]) -> Iterator[Cells]:
     for source, estimate in intervals.items():
         yield (source, *attrgetter(*INTERVAL_COLUMNS)(estimate))
 
 
-def _share_rows(result: ReferencesExperiment) -> Iterator[tuple[Any, ...]]:
+def _share_rows(result: ReferencesExperiment) -> Iterator[Cells]:
     for one in result.misrecognized:
         for place, share in (("summary", one.summary), ("recognized", one.recognized)):
             yield one.system, place, share.value, share.low, share.high, share.n

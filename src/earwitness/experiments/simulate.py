@@ -55,6 +55,7 @@ INFORMATION_WEIGHT, FLUENCY_WEIGHT = 0.75, 0.25
 JUDGE_SPREAD, ITEM_SPREAD, RATING_SPREAD = 0.35, 0.3, 0.6
 SECONDS_PER_LETTER, SECONDS_BETWEEN_WORDS = 0.06, 0.05
 SIMULATED_FIELD = "simulated"  # field of meta that describes the simulation
+Record = dict[str, Any]
 
 # --- Words ---------------------------------------------------------------------------------------
 
@@ -118,9 +119,9 @@ class SimulatedReferences:
         How the records were made.
     """
 
-    outputs: tuple[dict[str, Any], ...]
-    references: tuple[dict[str, Any], ...]
-    judgements: tuple[dict[str, Any], ...]
+    outputs: tuple[Record, ...]
+    references: tuple[Record, ...]
+    judgements: tuple[Record, ...]
     human: str
     isolated: tuple[str, ...]
     description: str
@@ -214,9 +215,7 @@ def simulate_references_study(
                 "meta": {SIMULATED_FIELD: description},
             }
         )
-        contents: list[dict[str, Any]] = [
-            {"words": [[word.word, word.start, word.end] for word in chosen]} for chosen in kept
-        ]
+        contents: list[Record] = [{"words": [list(word[:3]) for word in chosen]} for chosen in kept]
         contents.append({"positions": summaries[0]})
         outputs += [
             {"item": item, "system": name, "output": content}
@@ -227,11 +226,10 @@ def simulate_references_study(
         for system, chosen in zip(system_names, [*positions, summaries[0]], strict=True):
             quality = 5 * _quality(utterance, chosen) + item_effect
             votes = quality + leniency + rng.normal(0, RATING_SPREAD, judges)
+            scores = np.clip(np.rint(votes), 1, 5).astype(int).tolist()
             judgements += [
                 {"item": item, "system": system, "listener": judge, "score": score}
-                for judge, score in zip(
-                    judge_names, np.clip(np.rint(votes), 1, 5).astype(int).tolist(), strict=True
-                )
+                for judge, score in zip(judge_names, scores, strict=True)
             ]
     return SimulatedReferences(
         tuple(outputs),
@@ -246,8 +244,8 @@ def simulate_references_study(
 def _check_sizes(sizes: Mapping[str, int], ratio: float, seed: int) -> None:
     least = {"words": 5, "people": 2, "isolated": 0}
     for name, size in sizes.items():
-        if size < least.get(name, 1):
-            raise UsageError(f"{name} must be {least.get(name, 1)} or more, got {size}")
+        if size < (low := least.get(name, 1)):
+            raise UsageError(f"{name} must be {low} or more, got {size}")
     people, isolated = sizes["people"], sizes["isolated"]
     if isolated >= people:
         raise UsageError(f"isolated must be fewer than people ({people}), got {isolated}")
@@ -380,7 +378,6 @@ def _quality(utterance: Utterance, positions: Sequence[int]) -> float:
     worth = utterance.popularity - utterance.popularity.min()
     right = [position - 1 for position in positions if position]
     information = worth[right].sum() / np.sort(worth)[-len(positions) :].sum()
-    pairs = list(pairwise(positions))
-    joined = sum(first > 0 and second == first + 1 for first, second in pairs)
-    fluency = joined / max(1, len(pairs))
+    joined = sum(first > 0 and second == first + 1 for first, second in pairwise(positions))
+    fluency = joined / max(1, len(positions) - 1)
     return float(INFORMATION_WEIGHT * information + FLUENCY_WEIGHT * fluency)

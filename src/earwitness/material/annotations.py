@@ -12,10 +12,11 @@ from unicodedata import normalize
 
 from earwitness.chapters.formats import RTTM_FIELDS
 from earwitness.chapters.gather import text_of, transcripts_in
-from earwitness.core import load_json
-from earwitness.errors import Problem, file_problem
+from earwitness.core import StrPath, load_json
+from earwitness.errors import Problem, UsageError, file_problem
 from earwitness.io.formats import TextFormat, find_format, has_ending, list_endings
 from earwitness.io.tables import delimiter_remedy, read_row_table
+from earwitness.recordings.recording import list_paths
 from earwitness.text.timed_transcripts import (
     PHONE_TIERS,
     SENTENCE_TIERS,
@@ -339,6 +340,18 @@ def match_fields(pattern: str, names: Sequence[str]) -> dict[str, str] | None:
     )
     matches = (re.fullmatch(written, name) for name in names)
     return next((match.groupdict() for match in matches if match), None)
+
+
+def covariate_tables(paths: StrPath | Sequence[StrPath]) -> dict[str, Path]:
+    """Return tables of covariates by what their rows describe: ``recording`` or ``speaker``."""
+    tables: dict[str, Path] = {}
+    for path in list_paths(paths):
+        columns = read_row_table(path).columns or ()
+        key = "speaker" if "speaker" in columns and "recording" not in columns else "recording"
+        if key in tables:
+            raise UsageError(f"{path}: {tables[key]} also has a column {key} — join the tables")
+        tables[key] = path
+    return tables
 
 
 def read_covariates(path: Path, key: str, problems: list[Problem]) -> dict[str, dict[str, str]]:

@@ -30,7 +30,8 @@ class ClipRule:
     seconds
         Shortest and longest duration of a clip, in seconds.
     min_speech
-        Least duration of speech in a clip, in seconds.
+        Least duration of speech in a clip, in seconds. By default three quarters of the shortest
+        duration.
     silence
         Time without speech at both ends of a clip, in seconds.
     gap
@@ -38,7 +39,7 @@ class ClipRule:
     """
 
     seconds: Annotated[Sequence[float], "MIN,MAX"] = (4.0, 5.0)
-    min_speech: float = 3.0
+    min_speech: float | None = None
     silence: float = 0.25
     gap: float = 0.0
 
@@ -50,14 +51,19 @@ class ClipRule:
             message = f"a clip cannot last {shortest:g} to {longest:g} s"
             raise UsageError(f"{message} — set seconds to two numbers such as 4,5")
         for name in ("min_speech", "silence", "gap"):
-            if not 0 <= getattr(self, name) < inf:
-                raise UsageError(f"{name} must be 0 s or more, got {getattr(self, name):g}")
-        if self.min_speech + 2 * self.silence > longest + ROUNDING_SECONDS:
+            if not 0 <= (value := getattr(self, name) or 0) < inf:
+                raise UsageError(f"{name} must be 0 s or more, got {value:g}")
+        if self.speech_seconds + 2 * self.silence > longest + ROUNDING_SECONDS:
             message = (
-                f"{self.min_speech:g} s of speech and twice {self.silence:g} s without speech "
+                f"{self.speech_seconds:g} s of speech and twice {self.silence:g} s without speech "
                 f"do not fit into {longest:g} s"
             )
             raise UsageError(f"{message} — increase seconds")
+
+    @property
+    def speech_seconds(self) -> float:
+        """Least duration of speech in a clip."""
+        return 0.75 * self.seconds[0] if self.min_speech is None else self.min_speech
 
 
 class ClipCandidate(NamedTuple):
@@ -157,7 +163,7 @@ def find_candidates(
             before, after = pauses[first], pauses[last + 1]
             extra = max(rule.seconds[0] - core, 2 * rule.silence)
             if (
-                spoken >= rule.min_speech - ROUNDING_SECONDS
+                spoken >= rule.speech_seconds - ROUNDING_SECONDS
                 and min(before, after) >= rule.silence - ROUNDING_SECONDS
                 and before + after >= extra - ROUNDING_SECONDS
             ):

@@ -33,6 +33,7 @@ from earwitness.io.tables import records_csv
 from earwitness.material.annotations import (
     FIELD_PLACEHOLDER,
     SpokenInterval,
+    covariate_tables,
     read_annotations,
     read_covariates,
 )
@@ -93,10 +94,8 @@ class ClipSettings(ClipRule):
     pattern
         Pattern of file names that gives covariates, such as ``{session}_{location}``.
     covariates
-        CSV file of covariates, with a column recording.
-    speakers
-        CSV file of covariates of annotated speakers, with a column speaker. Clips with several
-        speakers have all their values, as in F+M.
+        CSV files of covariates, with a column recording, or a column speaker for those of annotated
+        speakers. Clips with several speakers have all their values, as in F+M.
     count
         Number of clips to select from all that were found. By default all.
     balance
@@ -115,8 +114,7 @@ class ClipSettings(ClipRule):
     guard: float = 0.1  # seconds by which detectors miss the start and the end of speech
     max_per_recording: int | None = None
     pattern: str | None = None
-    covariates: StrPath | None = None
-    speakers: StrPath | None = None
+    covariates: StrPath | Sequence[StrPath] | None = None
     count: int | None = None
     balance: Annotated[Sequence[str], "COLUMN"] = ()
     numbers: Annotated[Sequence[str], "COLUMN"] = ()
@@ -133,8 +131,6 @@ class ClipSettings(ClipRule):
                 raise UsageError(f"{name} must be 1 or more, got {number}")
         if self.count is None and (self.balance or self.numbers):
             raise UsageError("balance and numbers need the number of clips — set count")
-        if self.speakers is not None and self.annotation is None:
-            raise UsageError("speakers are known from an annotation only — set annotation")
         if self.pattern is not None:
             _check_pattern(self.pattern)
 
@@ -142,6 +138,7 @@ class ClipSettings(ClipRule):
     def signature(self) -> str:
         """All settings in one line, without those that are not set."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values["min_speech"] = self.speech_seconds
         set_values = {name: value for name, value in values.items() if value not in (None, ())}
         return f"clips({','.join(f'{name}={_show(value)}' for name, value in set_values.items())})"
 
@@ -413,19 +410,25 @@ def audio_clips(
     if settings.annotation is not None:
         annotated, faults = read_annotations(list_paths(settings.annotation))
         problems += faults
+    tables = covariate_tables(() if settings.covariates is None else settings.covariates)
     speakers: Mapping[str, Mapping[str, str]] = {}
-    if settings.speakers is not None:
-        speakers = read_covariates(Path(settings.speakers), "speaker", problems)
+    if (speaker_table := tables.get("speaker")) is not None:
+        if annotated is None:
+            raise UsageError("speakers are known from an annotation only — set annotation")
+        speakers = read_covariates(speaker_table, "speaker", problems)
     if problems:  # of tables, which are not skipped
         raise InputError(problems, done="written")
-    covariates = None if settings.covariates is None else Path(settings.covariates)
     used = describe_recordings(
-        listed, problems, pattern=settings.pattern, covariates=covariates, annotation=annotated
+        listed,
+        problems,
+        pattern=settings.pattern,
+        covariates=tables.get("recording"),
+        annotation=annotated,
     )
-    if settings.speakers is not None:
+    if speaker_table is not None:
         names = {one.speaker for recording in used for one in recording.speech or ()}
         problems += [
-            Problem(str(settings.speakers), 0, "speaker", f'no row for "{name}"', "add one")
+            Problem(str(speaker_table), 0, "speaker", f'no row for "{name}"', "add one")
             for name in sorted(names - speakers.keys() - {""})
         ]
     if problems and not (skips and used):
@@ -444,7 +447,12 @@ def audio_clips(
         problems += wrong
         if wrong and not (skips and len(wrong) < len(results)):
             raise InputError(problems, done="written")
-        clips = _share_columns([clip for result in results for clip in result.clips])
+        cut = [clip for result in results for clip in result.clips]
+        columns = dict.fromkeys(key for clip in cut for key in clip.covariates)
+        clips = tuple(  # missing covariates are empty
+            replace(clip, covariates={key: clip.covariates.get(key, "") for key in columns})
+            for clip in cut
+        )
         heard = [one for one, result in zip(used, results, strict=True) if not result.problem]
         run = ClipRun(
             Path(output),
@@ -563,33 +571,28 @@ def _check_columns(
     balance: Sequence[str],
     numbers: Sequence[str],
 ) -> None:
-    """Refuse covariates named like columns of the clip table, and unknown columns to balance."""
+    """Refuse covariates that would overwrite others, and unknown columns to balance."""
     names = {key for recording in recordings for key in recording.covariates}
-    names |= {key for row in speakers.values() for key in row}
-    spoken = [one for recording in recordings for one in recording.speech or ()]
-    names |= {key for one in spoken for key, _ in one.fields}
-    if taken := sorted(OWN_COLUMNS & names):
-        message = f"covariates must not be named {', '.join(taken)}"
-        raise UsageError(f"{message}, which are columns of the clip table — rename them")
-    known = OWN_COLUMNS - {"files"} | names
-    known |= {"speaker"} if any(one.speaker for one in spoken) else set()
+    intervals = [one for recording in recordings for one in recording.speech or ()]
+    spoken = {key for row in speakers.values() for key in row}
+    spoken |= {key for one in intervals for key, _ in one.fields}
+    spoken |= {"speaker"} if any(one.speaker for one in intervals) else set()
+    for taken, what in (
+        ((names | spoken) & OWN_COLUMNS, "columns of the clip table"),
+        (names & spoken, "known of speakers, too"),
+    ):
+        if taken:
+            message = f"covariates must not be named {', '.join(sorted(taken))}"
+            raise UsageError(f"{message}, which are {what} — rename them")
+    known = OWN_COLUMNS - {"files"} | names | spoken
     check_balance_columns([dict.fromkeys(known, "0")], balance, numbers)
-
-
-def _share_columns(clips: Sequence[CutClip]) -> tuple[CutClip, ...]:
-    """Return clips that all have the same covariates; missing ones are empty."""
-    columns = list(dict.fromkeys(key for clip in clips for key in clip.covariates))
-    return tuple(
-        replace(clip, covariates={key: clip.covariates.get(key, "") for key in columns})
-        for clip in clips
-    )
 
 
 def _no_clip_message(run: ClipRun, rule: ClipRule, detector: FrameDetector | None) -> str:
     where = f"{len(run.recordings)} recording{'s' * (len(run.recordings) != 1)}"
     wanted = (
-        f"{rule.seconds[0]:g} to {rule.seconds[1]:g} s with {rule.min_speech:g} s of speech and "
-        f"{rule.silence:g} s without speech at both ends"
+        f"{rule.seconds[0]:g} to {rule.seconds[1]:g} s with {rule.speech_seconds:g} s of speech "
+        f"and {rule.silence:g} s without speech at both ends"
     )
     other = ""
     if isinstance(detector, WebRtcDetector):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -210,19 +210,15 @@ def check_balance_columns(
     for row in rows:
         own: dict[str, str | float] = {name: row[name] for name in balance}
         for name in numbers:
-            own[name] = _parse_number(row[name])
-            if not isfinite(float(own[name])):
+            try:
+                own[name] = number = float(row[name])
+            except ValueError:
+                number = inf
+            if not isfinite(number):
                 message = f'column "{name}" must have numbers, got "{row[name]}"'
                 raise UsageError(f"{message} — balance categories with balance instead")
         values.append(own)
     return values
-
-
-def _parse_number(value: str | float) -> float:
-    try:
-        return float(value)
-    except ValueError:
-        return float("nan")
 
 
 # --- Review --------------------------------------------------------------------------------------

@@ -57,7 +57,13 @@ def list_recordings(paths: Iterable[Path]) -> list[SourceRecording]:
             if real_path(file) not in seen:
                 relatives[file] = PurePosixPath(normalize("NFC", inner.as_posix()))
             seen.add(real_path(file))
-    labels = _name_recordings(list(relatives.items()))
+    places = [*relatives.values()]
+    choices = (
+        [one.stem for one in places],
+        [str(one.with_suffix("")) for one in places],
+        [*map(str, places)],
+    )
+    labels = next((one for one in choices if len({*one}) == len(one)), [*map(str, relatives)])
     recordings, taken = list[SourceRecording](), set[str]()
     for (path, relative), name in zip(relatives.items(), labels, strict=True):
         prefix = unique_name(clean_name(name), taken)
@@ -66,15 +72,6 @@ def list_recordings(paths: Iterable[Path]) -> list[SourceRecording]:
     if not recordings:
         raise UsageError("no audio files found — give audio files, or folders that contain them")
     return recordings
-
-
-def _name_recordings(files: Sequence[tuple[Path, PurePosixPath]]) -> list[str]:
-    choices = (
-        [relative.stem for _, relative in files],
-        [str(relative.with_suffix("")) for _, relative in files],
-        [str(relative) for _, relative in files],
-    )
-    return next((one for one in choices if len({*one}) == len(one)), [str(p) for p, _ in files])
 
 
 def clean_name(name: str) -> str:
@@ -131,7 +128,13 @@ def describe_recordings(
         except EarwitnessError as error:
             own.append(str(error))
         if annotation is not None:
-            speech = _find_annotated(annotation, recording, alone=len(recordings) == 1)
+            found_speech = annotation.find_speech(recording.names)
+            annotated = [*annotation.recordings.values()]
+            if found_speech is None and not annotation.sessions:
+                # the only annotation belongs to the only recording
+                is_only = len(recordings) == len(annotated) == 1
+                found_speech = sorted(annotated[0]) if is_only else None
+            speech = None if found_speech is None else tuple(found_speech)
             last = max((one.end for one in speech or ()), default=0)
             if speech is None:
                 own.append("has no annotation")
@@ -141,13 +144,3 @@ def describe_recordings(
         if not own:
             described.append(replace(recording, seconds=seconds, covariates=values, speech=speech))
     return described
-
-
-def _find_annotated(
-    annotation: SpeechAnnotation, recording: SourceRecording, *, alone: bool
-) -> tuple[SpokenInterval, ...] | None:
-    """Return the annotated speech; the only annotation belongs to the only recording."""
-    found = annotation.find_speech(recording.names)
-    if found is None and alone and len(annotation.recordings) == 1 and not annotation.sessions:
-        found = sorted(next(iter(annotation.recordings.values())))
-    return None if found is None else tuple(found)

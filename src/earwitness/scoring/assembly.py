@@ -119,7 +119,14 @@ def assemble_scores(run: ScoringRun, collectors: RunCollectors, level: float) ->
     settings, metrics = run.settings, run.settings.metrics
     shown = collectors.gallery.result(level)
     systems = collectors.overall.result(level)
-    people = _people(run, collectors, level)
+    people = None
+    if run.people.ceiling.systems:
+        people = AnnotatorScores(
+            run.people.ceiling.items,
+            run.people.estimates(level),
+            collectors.left_out.result(level),
+            run.people.annotators.estimates(level),
+        )
     estimated: list[Estimates] = [*systems.values()] or ([people.ceiling] if people else [])
     methods = {estimate.method for estimates in estimated for estimate in estimates.values()}
     bootstrap = collectors.groups.settings
@@ -162,14 +169,3 @@ def _undefined_notes(metrics: MetricSet, estimated: Sequence[Estimates]) -> Iter
             if without:
                 verb = "is" if len(without) == 1 else "are"
                 yield f"{', '.join(without)} {verb} undefined for all cases: {reason}"
-
-
-def _people(run: ScoringRun, collectors: RunCollectors, level: float) -> AnnotatorScores | None:
-    if not run.people.ceiling.systems:
-        return None
-    return AnnotatorScores(
-        items=run.people.ceiling.items,
-        ceiling=run.people.estimates(level),
-        systems=collectors.left_out.result(level),
-        annotators=run.people.annotators.estimates(level),
-    )

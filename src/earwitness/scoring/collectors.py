@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 import numpy as np
 
-from earwitness.core import CaseValues, Estimates, Key
+from earwitness.core import CaseValues, Estimates, Key, number_keys
 from earwitness.errors import UsageError, nearest
 from earwitness.metric_set import MetricSet
 from earwitness.scoring.records import AlignmentFile, SampleTable
@@ -27,11 +27,19 @@ from earwitness.task import (
 # --- Estimates of systems ------------------------------------------------------------------------
 
 
-class OverallScores(Collector):
-    """Estimates of every system over all of its cases."""
+class TallyCollector(Collector):
+    """Estimates of systems."""
 
     def __init__(self, settings: CollectorSettings) -> None:
         self._tally = Tally(settings)
+
+    def result(self, level: float) -> dict[str, Estimates]:
+        """Estimates by system."""
+        return {**self._tally.estimates(level)}
+
+
+class OverallScores(TallyCollector):
+    """Estimates of every system over all of its cases."""
 
     @property
     def systems(self) -> dict[str, SystemScores]:
@@ -45,21 +53,14 @@ class OverallScores(Collector):
             batch.systems, batch.codes, measured.hashes, measured.statistics, batch.values
         )
 
-    def result(self, level: float) -> dict[str, Estimates]:
-        """Estimates by system."""
-        return {**self._tally.estimates(level)}
-
     def notes(self) -> Iterator[str]:
         """Yield a note if systems were scored on different items."""
         if len({(scores.bootstrap.count, scores.items) for scores in self.systems.values()}) > 1:
             yield "not all systems were scored on the same items — compare them with care"
 
 
-class LeftOutScores(Collector):
+class LeftOutScores(TallyCollector):
     """Estimates over cases with several references, with each reference left out in turn."""
-
-    def __init__(self, settings: CollectorSettings) -> None:
-        self._tally = Tally(settings)
 
     def add(self, batch: ScoredBatch) -> None:
         """Add the cases of a batch that have several references."""
@@ -67,10 +68,6 @@ class LeftOutScores(Collector):
         if left_out is not None:
             codes, hashes = batch.codes[left_out.case], measured.hashes[left_out.case]
             self._tally.add(batch.systems, codes, hashes, left_out.statistics)
-
-    def result(self, level: float) -> dict[str, Estimates]:
-        """Estimates by system."""
-        return {**self._tally.estimates(level)}
 
 
 # --- Groups by field -----------------------------------------------------------------------------
@@ -154,7 +151,7 @@ class GroupScores(Collector):
 def _members(slicing: Slicing, labels: Sequence[str], codes: Ints) -> Iterator[tuple[str, Ints]]:
     """Yield every label with the codes of its cases, and -1 for all other cases."""
     distinct = sorted(set(labels), key=slicing.order)
-    place = {label: index for index, label in enumerate(distinct)}
+    place = number_keys(distinct)
     places = np.array([place[label] for label in labels], np.int64)
     for label, index in place.items():
         members = np.where(places == index, codes, -1)

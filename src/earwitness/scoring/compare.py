@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
@@ -201,7 +201,14 @@ def compare(
     source, other = sources(outputs, references)
     setup = set_up(source, other, settings.metrics, parameters)
     refuse_separation(setup)
-    chosen = _chosen(setup.metrics, settings.values)
+    by_name = {value.name: value for value in setup.metrics.values}
+    names = find_values(setup.metrics.values, settings.values)
+    for name in names:
+        if by_name[name].best == "none":
+            raise UsageError(
+                f'"{name}" has no better direction (high or low) — choose another value'
+            )
+    chosen = [by_name[name] for name in names or setup.metrics.headlines]
     request = Request(setup=setup, settings=settings, limit=MAX_PAIRED_ITEMS)
     collectors = request.collectors(other or source)
     kept = SampleValues.of([value.name for value in setup.metrics.values]) if samples else None
@@ -224,15 +231,15 @@ def compare(
     if not paired.items:
         raise UsageError("no item has outputs of all systems: nothing to compare")
     return Comparison(
-        signature=f"{scores.signature}|{settings.test_signature}",
-        scores=scores,
-        items=paired.items,
-        alpha=settings.alpha,
-        values=tuple(value.name for value in chosen),
-        systems=paired.estimates(),
-        contrasts=_corrected([paired], chosen, settings.alpha)[0],
-        permutations=settings.permutations,
-        groups=tuple(_groups(plan, collectors.groups, paired.hashes)),
+        f"{scores.signature}|{settings.test_signature}",
+        scores,
+        paired.items,
+        settings.alpha,
+        tuple(value.name for value in chosen),
+        paired.estimates(),
+        _corrected([paired], chosen, settings.alpha)[0],
+        tuple(_groups(plan, collectors.groups, paired.hashes)),
+        settings.permutations,
     )
 
 
@@ -263,7 +270,12 @@ def _corrected(
         for pair in group.pairs
     ]
     for index, value in enumerate(chosen):
-        corrected = holm([_countable(e[index], float(p[index]), alpha) for *_, e, p in tested])
+        corrected = holm(
+            [
+                float(p[index]) if 2.0 ** (1 - e[index].n) < alpha else float("nan")
+                for *_, e, p in tested
+            ]
+        )
         level = simultaneous_level("holm", 1 - alpha, corrected)
         for (place, (a, b), estimates, p), fixed in zip(tested, corrected, strict=True):
             difference = widen_interval(estimates[index], level)
@@ -273,19 +285,3 @@ def _corrected(
             contrast = Contrast(value.name, a, b, difference, float(p[index]), fixed, better)
             answers[place].append(contrast)
     return [tuple(contrasts) for contrasts in answers]
-
-
-def _chosen(families: MetricSet, names: Sequence[str] | str | None) -> list[Value]:
-    by_name = {value.name: value for value in families.values}
-    chosen = find_values(families.values, names)
-    for name in chosen:
-        if by_name[name].best == "none":
-            raise UsageError(
-                f'"{name}" has no better direction (high or low) — choose another value'
-            )
-    return [by_name[name] for name in chosen or families.headlines]
-
-
-def _countable(difference: Estimate, p: float, alpha: float) -> float:
-    """Return p, or NaN if there are too few items for any p below alpha."""
-    return p if 2.0 ** (1 - difference.n) < alpha else float("nan")

@@ -161,15 +161,8 @@ class Gallery(Collector):
             references.update(zip(held.annotators[index], case.references, strict=True))
             values[case.key.system] = dict(zip(names, held.values[index].tolist(), strict=True))
         first = next(iter(cases.values()))
-        example = ExampleItem(
-            item=item,
-            duration=first.item.duration,
-            audio=self._audio.get(item, ""),
-            references={},
-            outputs={},
-            values=values,
-            why=why,
-        )
+        audio = self._audio.get(item, "")
+        example = ExampleItem(item, first.item.duration, audio, {}, {}, values, why)
         people = dict(sorted(references.items()))
         return self.reader.example(example, dict(sorted(cases.items())), people, self.metrics)
 

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from msgspec import UNSET
 
-from earwitness.core import Cases, Key, OnError
+from earwitness.core import Cases, Key, OnError, number_keys
 from earwitness.errors import InputError, Problem, UsageError, file_problem, nearest
 from earwitness.io.records import (
     Findings,
@@ -254,7 +254,7 @@ def _columns(
     resolved = [one for good in kept for one in good.resolved]
     return References(
         reader=reader,
-        rows={item: row for row, item in enumerate(items)},
+        rows=number_keys(items),
         cases=cases,
         annotators=[good.annotators for good in kept],
         hashes=hash_names(items),
@@ -394,7 +394,10 @@ def parse_outputs(block: LineBlock, references: References, on_error: OnError) -
     answered: list[tuple[str, int]] = []
     remarks = Counter[str]()
     read = list(reader.outputs.read(block, remarks))
-    known_outputs = iter(_resolve_known([record for _, record in read], references))
+    known: list[Any] = [record for _, record in read if _is_known(record, references)]
+    rows = [references.rows[str(record.item)] for record in known]
+    given = [record.output for record in known]
+    known_outputs = iter(reader.outputs_of(given, references.cases, rows))
     for line, record in read:
         resolved = reader.failed
         if references.filtered.items and _named_item(record) in references.filtered.items:
@@ -455,14 +458,6 @@ def _named_item(record: Any) -> Any:
     except BadLine:
         return None
     return value.get("item") if isinstance(value, dict) else None
-
-
-def _resolve_known(read: list[Any], references: References) -> list[Any]:
-    """Return the parsed outputs of the lines that are valid and have references."""
-    records = [record for record in read if _is_known(record, references)]
-    rows = [references.rows[str(record.item)] for record in records]
-    outputs = [record.output for record in records]
-    return references.reader.outputs_of(outputs, references.cases, rows)
 
 
 def _resolved(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from earwitness.core import Cases, OnError
+from earwitness.core import Cases, OnError, number_keys
 from earwitness.errors import UsageError
 from earwitness.io.source import LineBlock
 from earwitness.metric_set import MetricSet
@@ -18,7 +18,7 @@ from earwitness.scoring.join import (
     filter_records,
     parse_outputs,
 )
-from earwitness.stats.arrays import Floats, Ints
+from earwitness.stats.arrays import Floats, Ints, seeded_generator
 from earwitness.task import (
     MISSING_GROUP,
     ExtraStatistics,
@@ -61,7 +61,7 @@ class ReferenceSubsets:
         """Return the same settings for the annotators and items of a references file."""
         most = int(references.cases.counts.max(initial=1))
         names = sorted({name for own in references.annotators for name in own})
-        return replace(self, most=most, people={name: n for n, name in enumerate(names)})
+        return replace(self, most=most, people=number_keys(names))
 
     def values(
         self, metrics: MetricSet, cases: Cases, annotators: Sequence[str]
@@ -105,7 +105,7 @@ def order_people(people: int, draw: int, draws: int, seed: int) -> Ints:
     """
     turns = max(1, min(draws, people))
     order, turn = divmod(draw - 1, turns)
-    rng = np.random.Generator(np.random.PCG64((seed, order)))
+    rng = seeded_generator((seed, order))
     places = np.argsort(rng.random(people), kind="stable")
     return (places - turn * people // turns) % max(1, people)
 
@@ -204,6 +204,10 @@ class MeasureBlock:
             left_out = ExtraStatistics(several, [view.left_out for view in views], [])
             if with_each:
                 each = self._each(cases, [view.each for view in views])
+        fewer = list[ReferenceDraw]()
+        if self.references is not None and settings.subsets.counts:
+            names = self.references.names(cases.items, cases.systems)
+            fewer += settings.subsets.values(metrics, cases, names)
         return MeasuredBatch(
             items=list(cases.items),
             systems=list(cases.systems),
@@ -217,7 +221,7 @@ class MeasureBlock:
             labels=parsed.labels,
             each=each,
             left_out=left_out,
-            fewer=self._fewer(cases),
+            fewer=fewer,
             most_references=settings.subsets.most,
             cases=cases if settings.keep_cases else None,
             annotators=self._annotators(cases) if settings.keep_cases else [],
@@ -234,14 +238,6 @@ class MeasureBlock:
         assert self.references is not None, "annotators are those of a references file"
         names = self.references.names(cases.items, cases.systems)
         return ExtraStatistics(np.repeat(np.arange(len(cases)), cases.counts), statistics, names)
-
-    def _fewer(self, cases: Cases) -> list[ReferenceDraw]:
-        """Return the values with fewer references, if any are wanted."""
-        settings = self.settings
-        if self.references is None or not settings.subsets.counts:
-            return []
-        names = self.references.names(cases.items, cases.systems)
-        return list(settings.subsets.values(settings.metrics, cases, names))
 
     def _annotators(self, cases: Cases) -> list[list[str]]:
         """Return the annotators of each case; one without a name if there are no references."""

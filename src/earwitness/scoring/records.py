@@ -37,7 +37,8 @@ def to_json(scores: Scores) -> str:
 
 
 def scores_record(scores: Scores) -> dict[str, Any]:
-    """Return scores as a record."""
+    """Return scores as a record; parts of other built-in tasks than that of the run are empty."""
+    parts: dict[str, Any] = {name: [] for task in TASKS.built_in.values() for name in task.parts}
     return {
         "signature": scores.signature,
         "provenance": scores.provenance,
@@ -45,19 +46,13 @@ def scores_record(scores: Scores) -> dict[str, Any]:
         "slices": scores.slices,
         "people": scores.people,
         "sweeps": scores.sweeps,
-        **_task_parts(scores),
+        **(parts | {part.name: part.record() for part in scores.parts}),
         "skipped": [_left(case) for case in scores.skipped],
         "emptied": [_left(case) for case in scores.emptied],
         "worst_by": scores.worst_by if scores.worst else None,
         "worst": [{**asdict(case.key), "values": case.values} for case in scores.worst],
         "notes": scores.notes,
     }
-
-
-def _task_parts(scores: Scores) -> dict[str, Any]:
-    """Return the parts of the task of the run; parts of other built-in tasks are empty."""
-    empty: dict[str, Any] = {name: [] for task in TASKS.built_in.values() for name in task.parts}
-    return empty | {part.name: part.record() for part in scores.parts}
 
 
 def comparison_json(comparison: Comparison) -> str:
@@ -127,23 +122,18 @@ def comparison_tables(comparison: Comparison) -> dict[str, TableRows]:
         for system, estimates in comparison.systems.items()
         for name, estimate in estimates.items()
     )
-    return {
-        "contrasts": _contrast_rows(comparison),
-        "systems": TableRows(ESTIMATE_COLUMNS, systems, comparison.signature),
-        **scores_tables(comparison.scores),
-    }
-
-
-def _contrast_rows(comparison: Comparison) -> TableRows:
     whole = GroupContrasts("", "", comparison.items, comparison.contrasts)
-    groups = ("field", "group", "items", "alpha")
-    rows = (
+    contrasts = (
         (c.value, *contrast_cells(c), of.field, of.group, of.items, comparison.alpha)
         for of in (whole, *comparison.groups)
         for c in of.contrasts
     )
-    columns = ("name", *contrast_columns((), "holm"), *groups)
-    return record_rows(columns, rows, comparison.signature)
+    columns = ("name", *contrast_columns((), "holm"), "field", "group", "items", "alpha")
+    return {
+        "contrasts": record_rows(columns, contrasts, comparison.signature),
+        "systems": TableRows(ESTIMATE_COLUMNS, systems, comparison.signature),
+        **scores_tables(comparison.scores),
+    }
 
 
 def _left(left: FaultyCase) -> dict[str, Any]:

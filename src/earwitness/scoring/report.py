@@ -58,23 +58,19 @@ MIN_ITEMS_PER_GROUP = 10  # items below which a group is small
 def scores_report(scores: Scores) -> Report:
     """Return the report of scores."""
     shown = scores.headlines
+    best = _best_sentences(scores, [scores.values[name] for name in shown])
+    summary = [*first_notes(scores.notes), *best]
     return Report(
         "Scores",
         about(scores),
         tuple(scores.systems),
         (
-            *_best_sections(scores, shown),
+            *([summary_section(summary)] if summary else []),
             *result_sections(scores, shown),
             *case_sections(scores, shown),
         ),
         tuple(provenance(scores)),
     )
-
-
-def _best_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
-    best = _best_sentences(scores, [scores.values[name] for name in shown])
-    if sentences := (*first_notes(scores.notes), *best):
-        yield summary_section(sentences)
 
 
 def _best_sentences(scores: Scores, values: Sequence[Value]) -> Iterator[str]:
@@ -297,13 +293,11 @@ def _item_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
     yield Section("All items", (table,), text, place="pictures", folded=True)
 
 
-def _natural_order(name: str) -> list[tuple[int, int, str]]:
+def _natural_order(name: str) -> list[tuple[int, str]]:
     """Return a sort key by which "talk 9" is before "talk 10"."""
-    return [
-        (0, int(part), "") if part.isdecimal() else (1, 0, part)
-        for part in ITEM_NUMBER.split(name)
-        if part
-    ]
+    parts = ITEM_NUMBER.split(name)  # texts and numbers in turn
+    parts[1::2] = [number.lstrip("0") for number in parts[1::2]]
+    return [(len(part) * (place % 2), part) for place, part in enumerate(parts)]
 
 
 def _alignment_text(scores: Scores) -> str:

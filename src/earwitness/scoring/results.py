@@ -302,6 +302,14 @@ def select_values(scores: Scores, names: Sequence[str]) -> Scores:
     if not names:
         return scores
     kept = {*names, *([scores.worst_by] if scores.worst else [])}
+    people = scores.people
+    if people is not None:
+        people = replace(
+            people,
+            ceiling=_select({"": people.ceiling}, kept)[""],
+            systems=_select(people.systems, kept),
+            annotators=_select(people.annotators, kept),
+        )
     families = {
         signature: tuple(value for value in values if value.name in kept)
         for signature, values in scores.families.items()
@@ -315,7 +323,7 @@ def select_values(scores: Scores, names: Sequence[str]) -> Scores:
             replace(part, groups={group: _select(own, kept) for group, own in part.groups.items()})
             for part in scores.slices
         ),
-        people=None if scores.people is None else _select_people(scores.people, kept),
+        people=people,
         sweeps=tuple(
             sweep for sweep in scores.sweeps if all(name in kept for _, name in sweep.points)
         ),
@@ -332,12 +340,3 @@ def _select(systems: Mapping[str, Estimates], kept: set[str]) -> dict[str, Estim
         system: {name: estimate for name, estimate in estimates.items() if name in kept}
         for system, estimates in systems.items()
     }
-
-
-def _select_people(people: AnnotatorScores, kept: set[str]) -> AnnotatorScores:
-    return replace(
-        people,
-        ceiling=_select({"": people.ceiling}, kept)[""],
-        systems=_select(people.systems, kept),
-        annotators=_select(people.annotators, kept),
-    )

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from earwitness.core import Key, Map, Progress, Provenance
+from earwitness.core import Key, Map, Progress, Provenance, number_keys
 from earwitness.engines.local import in_process
 from earwitness.errors import (
     InputError,
@@ -158,7 +158,7 @@ class ScoringRun:
                     f'{source}: "{name}" cannot be the name of a system, since names in round '
                     "brackets are those of annotators and baselines in reports — rename it"
                 )
-        code = {name: index for index, name in enumerate(names)}
+        code = number_keys(names)
         codes = np.array([code[name] for name in measured.systems], np.int64)
         earlier = self._seen.add(
             hash_keys(measured.hashes, hash_names(names)[codes]), measured.lines
@@ -255,14 +255,14 @@ class ScoringRun:
         """Return the provenance of the numbers."""
         counts = np.ones(1, np.int64) if self.references is None else self.references.cases.counts
         return Provenance(
-            version=__version__,
-            numpy=np.__version__,
-            seed=self.settings.seed,
-            inputs=tuple(source.read() for source in reversed(self.sources)),
-            cases=self.cases,
-            skipped=len(self.findings.skipped),
-            emptied=len(self.findings.emptied),
-            references=(int(counts.min()), int(counts.max())),
+            __version__,
+            np.__version__,
+            self.settings.seed,
+            tuple(source.read() for source in reversed(self.sources)),
+            self.cases,
+            len(self.findings.skipped),
+            len(self.findings.emptied),
+            (int(counts.min()), int(counts.max())),
         )
 
     def notes(self) -> Iterator[str]:

@@ -116,20 +116,17 @@ class ComparisonSettings(SystemSettings):
 
     Parameters
     ----------
-    alpha
-        Significance level.
     permutations
         Number of permutations.
     """
 
-    alpha: float = 0.05
     permutations: int = 10_000
     _counts: ClassVar[tuple[str, ...]] = ("draws", "permutations", "worst")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.alpha < 1:
-            raise UsageError(f"alpha must be between 0 and 1, such as 0.05, got {self.alpha}")
+    @property
+    def alpha(self) -> float:
+        """Significance level, without the error of 1 − 0.95 in floating point."""
+        return round(1 - self.level, 12)
 
     @property
     def test_signature(self) -> str:

@@ -62,32 +62,23 @@ def set_up(
     if metrics is None:
         task = task or next(iter(TASKS.built_in.values()))
         metrics = task.defaults if outputs is not None else task.people
-    options, metric_parameters = _split(parameters)
-    chosen = MetricSet.of(metrics, metric_parameters, METRICS)
-    if task is not None and task.subject != chosen.task and not _fits_plugin(chosen.task, lines):
-        names = ", ".join(name for name, kind in METRICS.items() if kind.task == task.subject)
+    readers = TASKS.values() if parameters else ()
+    names = {option.name for one in readers for option in one.options}
+    options = {name: value for name, value in parameters.items() if name in names}
+    own = {name: value for name, value in parameters.items() if name not in names}
+    chosen = MetricSet.of(metrics, own, METRICS)
+    # lines that fit a built-in task may also fit the task of a plug-in
+    fits = chosen.task in TASKS.plugins and TASKS[chosen.task].fields.fit(lines)
+    if task is not None and task.subject != chosen.task and not fits:
+        others = ", ".join(name for name, kind in METRICS.items() if kind.task == task.subject)
         message = (
             f"{chosen.metrics[0].name} scores {chosen.task}, but the files contain {task.subject}"
         )
-        raise UsageError(f"{message} — use one of {names}")
+        raise UsageError(f"{message} — use one of {others}")
     if chosen.task not in TASKS:
         raise UsageError(f'unknown task "{chosen.task}" — {nearest(chosen.task, TASKS)}')
     task = TASKS[chosen.task]
     return Setup(task, chosen, _reader(task, chosen, options, outputs, references))
-
-
-def _split(parameters: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return options of readers, and parameters of metrics."""
-    if not parameters:
-        return {}, {}
-    names = {option.name for task in TASKS.values() for option in task.options}
-    options = {name: value for name, value in parameters.items() if name in names}
-    return options, {name: value for name, value in parameters.items() if name not in names}
-
-
-def _fits_plugin(name: str, lines: FirstLines) -> bool:
-    """Whether lines that fit a built-in task also fit the task of a plug-in with this name."""
-    return name in TASKS.plugins and TASKS[name].fields.fit(lines)
 
 
 def _reader(

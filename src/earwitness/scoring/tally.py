@@ -161,20 +161,16 @@ class PeopleTally:
         for answers in map_(work, _portions(references, several)) if len(several) else ():
             ours = np.zeros(len(answers.hashes), np.int64)
             self.ceiling.add(["people"], ours, answers.hashes, answers.items)
-            self._by_name(answers)
+            if not self._many:
+                names = sorted({key.system for key in answers.keys})
+                codes = np.array([names.index(key.system) for key in answers.keys], np.int64)
+                self.annotators.add(names, codes, answers.row_hashes, answers.rows)
+                if len(self.annotators.systems) > MAX_LISTED_ANNOTATORS:
+                    self._many = True
+                    self.annotators.systems.clear()
             if self.samples is not None:
                 values = self.ceiling.settings.metrics.score(answers.rows)
                 self.samples.write(answers.keys, values.tolist())
-
-    def _by_name(self, answers: AnnotatorStatistics) -> None:
-        if self._many:
-            return
-        names = sorted({key.system for key in answers.keys})
-        codes = np.array([names.index(key.system) for key in answers.keys], np.int64)
-        self.annotators.add(names, codes, answers.row_hashes, answers.rows)
-        if len(self.annotators.systems) > MAX_LISTED_ANNOTATORS:
-            self._many = True
-            self.annotators.systems.clear()
 
     def estimates(self, level: float) -> dict[str, Estimate]:
         """Return the estimates of the human ceiling."""

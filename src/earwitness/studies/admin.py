@@ -34,7 +34,7 @@ from earwitness.studies.file.reader import read_study
 from earwitness.studies.from_answers import StudySource, ratings_from_answers
 from earwitness.studies.pages import answered_trial, asked_pages, counted_trials, pages
 from earwitness.studies.quality import evidence_of_answers, task_times
-from earwitness.studies.study import STORE_FILE_NAME, ListenerPlan, Study
+from earwitness.studies.study import STORE_FILE_NAME, ListenerPlan, Study, choose_listeners
 from earwitness.studies.trials import study_kinds, trial_kind
 from earwitness.studies.trials.base import LETTERS
 from earwitness.studies.trials.plane import is_placed
@@ -209,7 +209,7 @@ def open_store(plan: Study, db: StrPath, *, new: bool = False) -> Iterator[Store
 
 
 def study_links(
-    study: StudySource, db: StrPath | None = None, *, base: str = "", first: int | None = None
+    study: StudySource, db: StrPath | None = None, *, base: str = "", listeners: str = ""
 ) -> list[Record]:
     """Return personal links of listeners; the same on every call.
 
@@ -222,8 +222,8 @@ def study_links(
         the study file.
     base
         Base URL of the server, which precedes each link.
-    first
-        Number of listeners to invite (default: all).
+    listeners
+        Numbers of listeners to invite, such as ``1-16,20``. By default all.
 
     Returns
     -------
@@ -234,7 +234,7 @@ def study_links(
     Raises
     ------
     UsageError
-        If the study has fewer listeners than ``first``.
+        If the study does not have these listeners.
 
     Examples
     --------
@@ -244,12 +244,10 @@ def study_links(
     """
     design = study_design(study)
     numbers = [plan.listener for plan in design.plans]
-    if first is not None and first > len(numbers):
-        raise UsageError(f"cannot invite {first} listeners, the study has {len(numbers)}")
+    invited = choose_listeners(listeners, numbers)
     with open_store(design.study, store_address(study, db), new=True) as store:
-        store.add_listeners(design.study.digest, numbers[:first])
-        listeners = [status.listener for status in store.status(design.study.digest)]
-    invited = set(numbers[:first])
+        store.add_listeners(design.study.digest, invited)
+        known = [status.listener for status in store.status(design.study.digest)]
     return [
         {
             "listener": listener.number,
@@ -257,7 +255,7 @@ def study_links(
             "link": f"{base}/l/{listener.token}",
             "outside": listener.outside or "",
         }
-        for listener in listeners
+        for listener in known
         if listener.state != ParticipationState.OPEN
         and listener.number in numbers
         and (listener.number in invited or listener.state != ParticipationState.INVITED)

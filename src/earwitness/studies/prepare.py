@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from warnings import warn
 
 import yaml
@@ -101,7 +101,7 @@ def study_import(
     config: StrPath,
     folder: StrPath,
     *,
-    root: StrPath | None = None,
+    root: Annotated[StrPath | None, "FOLDER"] = None,
     listeners: int = 20,
 ) -> list[str]:
     """Convert the trials of a webMUSHRA configuration into studies in a new folder.
@@ -115,9 +115,9 @@ def study_import(
     folder
         Path of the folder, which must not exist.
     root
-        Folder that paths in the configuration are relative to (default: its own folder).
+        Folder that paths in the configuration are relative to. By default its own folder.
     listeners
-        Number of listeners of the studies.
+        Planned number of listeners.
 
     Returns
     -------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from earwitness.analysis.evidence import GOLD_ROLE, TRAP_ROLE
 from earwitness.analysis.plan import Analysis, Rule
+from earwitness.errors import UsageError
 from earwitness.ratings.names import DEFAULT_SOUND_PATTERN
 from earwitness.report.result import Result
 
@@ -386,3 +388,34 @@ class Design(Result):
     plans: tuple[ListenerPlan, ...]
     audio: StudyAudio | None = None
     page_checks: PageChecks | None = None
+
+
+NUMBER_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+
+
+def choose_listeners(listeners: str, numbers: Sequence[int]) -> list[int]:
+    """Return the chosen numbers in order.
+
+    >>> choose_listeners("2-3, 5", [1, 2, 3, 4, 5]), choose_listeners("", [1, 2])
+    ([2, 3, 5], [1, 2])
+    """
+    wanted = sorted({*_parse_numbers(listeners)}) if listeners.strip() else list(numbers)
+    if unknown := [number for number in wanted if number not in {*numbers}]:
+        message = f"unknown listener {unknown[0]}"
+        raise UsageError(f"listeners: {message} — known: {min(numbers)} to {max(numbers)}")
+    return wanted
+
+
+def _parse_numbers(listeners: str) -> Iterator[int]:
+    for part in listeners.split(","):
+        match = NUMBER_RANGE.fullmatch(part.strip())
+        if match is None:
+            raise UsageError(
+                f'listeners: "{part.strip()}" is not a number — write numbers like 1-16,20'
+            )
+        first, last = int(match[1]), int(match[2] or match[1])
+        if last < first or last - first > 100_000:
+            raise UsageError(
+                f'listeners: "{part.strip()}" is not an ascending range — write ranges like 1-16'
+            )
+        yield from range(first, last + 1)

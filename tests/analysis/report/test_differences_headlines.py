@@ -542,7 +542,7 @@ def test_the_terminal_shows_effects_and_says_what_more_there_is() -> None:
     made = render(mos(), width=500)
     assert "\norder effects\n" in made
     assert made.splitlines()[-1] == (
-        "also in -o report.html and --folder: means by method, distribution of votes, listeners, "
+        "also in -o report.html: means by method, distribution of votes, listeners, "
         "all screening checks, variance components, subject model, bias and inconsistency, "
         "repeated votes, items, methods"
     )

@@ -137,7 +137,7 @@ def test_captions_with_the_same_words_are_refused_with_clip_and_authors(tmp_path
         ({"listeners": "3-9"}, "unknown listener 5 — known: 1 to 4"),
         ({"listeners": "1,x"}, '"x" is not a number'),
         ({"listeners": "3-1"}, "not an ascending range"),
-        ({"names": "{flavour}.xlsx"}, "two files would have the same name"),
+        ({"rename": "{flavour}.xlsx"}, "two files would have the same name"),
         ({"local": ""}, "no folder and no address"),
         ({"web": "clips"}, "must start with https"),
     ],
@@ -156,7 +156,7 @@ def test_studies_of_sounds_have_no_workbooks(tmp_path: Path) -> None:
 def test_the_shell_names_files_by_the_number_of_the_listener(tmp_path: Path) -> None:
     path, out = captioned(tmp_path / "s"), tmp_path / "out"
     told = ["study", "export-xlsx", str(path), "-o", str(out), "--listeners", "2,4"]
-    done = CliRunner().invoke(group, [*told, "--names", "rater {n}.xlsx"])
+    done = CliRunner().invoke(group, [*told, "--rename", "rater {n}.xlsx"])
     assert (done.exit_code, done.stderr) == (0, f"wrote 2 workbooks into {out}\n")
     assert sorted(one.name for one in out.iterdir()) == ["rater 2.xlsx", "rater 4.xlsx"]
 

@@ -33,11 +33,10 @@ from earwitness.forms.sheets.layout import (
     plane_sheets,
     study_code,
 )
-from earwitness.forms.workbooks.export import choose_listeners
 from earwitness.io.atomic import AtomicFile, AtomicFolder
 from earwitness.io.tables import csv_text
 from earwitness.studies.from_answers import StudySource
-from earwitness.studies.study import Study
+from earwitness.studies.study import Study, choose_listeners
 from earwitness.studies.wording import Wording, wording
 
 if TYPE_CHECKING:

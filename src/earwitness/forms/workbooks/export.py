@@ -7,8 +7,6 @@ which system wrote a caption.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path, PurePosixPath
@@ -27,11 +25,10 @@ from earwitness.ratings.rubric import Rubric, read_rubric
 from earwitness.studies.design.report import study_design
 from earwitness.studies.from_answers import StudySource
 from earwitness.studies.pages import counted_trials
-from earwitness.studies.study import Design, ListenerPlan, Study, Trial
+from earwitness.studies.study import Design, ListenerPlan, Study, Trial, choose_listeners
 from earwitness.studies.trials import study_kinds
 from earwitness.studies.trials.rubric import RubricKind
 
-NUMBER_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 SAME_WORDS_MESSAGE = "have the same caption, so their ratings could not be distinguished"
 SAME_WORDS_REMEDY = "change one of the captions, or remove the clip"
 
@@ -42,7 +39,7 @@ def study_export_xlsx(
     *,
     local: str = DEFAULT_CLIPS_FOLDER,
     web: str = "",
-    names: str = DEFAULT_FILE_PATTERN,
+    rename: str = DEFAULT_FILE_PATTERN,
     listeners: str = "",
 ) -> list[Path]:
     """Write one workbook per rater and flavour to a new folder.
@@ -57,7 +54,7 @@ def study_export_xlsx(
         Folder of the clips, for links of the local flavour; empty for no such workbooks.
     web
         Address of the clips, for links of the web flavour; empty for no such workbooks.
-    names
+    rename
         Pattern of file names with ``{n}``, ``{rater}`` and ``{flavour}``.
     listeners
         Numbers of listeners, such as ``1-16,20``; by default all.
@@ -88,7 +85,7 @@ def study_export_xlsx(
         for number in choose_listeners(listeners, list(plan_of))
     ]
     ask = rubric_kind(design.study).synthesised
-    return write_workbooks(folder, sent, rubric, local=local, web=web, pattern=names, ask=ask)
+    return write_workbooks(folder, sent, rubric, local=local, web=web, pattern=rename, ask=ask)
 
 
 def rater_workbook(design: Design, listener: int, links: str) -> bytes:
@@ -180,34 +177,6 @@ def check_captions(design: Design) -> None:
 
 def _caption_hash(study: Study, item: str, system: str) -> str:
     return caption_hash(study.caption(item, system))
-
-
-def choose_listeners(listeners: str, numbers: Sequence[int]) -> list[int]:
-    """Return the chosen numbers in order.
-
-    >>> choose_listeners("2-3, 5", [1, 2, 3, 4, 5]), choose_listeners("", [1, 2])
-    ([2, 3, 5], [1, 2])
-    """
-    wanted = sorted({*_parse_numbers(listeners)}) if listeners.strip() else list(numbers)
-    if unknown := [number for number in wanted if number not in {*numbers}]:
-        message = f"unknown listener {unknown[0]}"
-        raise UsageError(f"listeners: {message} — known: {min(numbers)} to {max(numbers)}")
-    return wanted
-
-
-def _parse_numbers(listeners: str) -> Iterator[int]:
-    for part in listeners.split(","):
-        match = NUMBER_RANGE.fullmatch(part.strip())
-        if match is None:
-            raise UsageError(
-                f'listeners: "{part.strip()}" is not a number — write numbers like 1-16,20'
-            )
-        first, last = int(match[1]), int(match[2] or match[1])
-        if last < first or last - first > 100_000:
-            raise UsageError(
-                f'listeners: "{part.strip()}" is not an ascending range — write ranges like 1-16'
-            )
-        yield from range(first, last + 1)
 
 
 def _file_names(study: Study) -> dict[str, str]:

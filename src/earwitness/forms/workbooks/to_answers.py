@@ -545,7 +545,7 @@ def study_import_xlsx(
     faults
         ``refuse`` values outside a scale, or ``drop`` them, that is treat them as blanks.
     **reading
-        Without a study: ``rubric_name``, ``blank`` and ``key``, the table of captions.
+        Without a study: ``rubric``, ``blank`` and ``key``, the table of captions.
 
     Returns
     -------

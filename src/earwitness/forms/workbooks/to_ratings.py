@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 from earwitness.core import Input, Key, Rating, StrPath
 from earwitness.errors import InputError, Problem, UsageError, file_problem, nearest
@@ -19,7 +19,7 @@ from earwitness.forms.workbooks.read import (
     rejected_raters,
     rejection,
 )
-from earwitness.ratings.rubric import TOTAL, Rubric, read_rubric
+from earwitness.ratings.rubric import BUILT_IN_RUBRICS, TOTAL, Rubric, read_rubric
 from earwitness.ratings.rubric_totals import (
     FAULT_POLICIES,
     Blank,
@@ -66,10 +66,10 @@ class ImportedRatings:
 def import_ratings(
     files: Sequence[StrPath],
     *,
-    rubric_name: str = "thumbs",
-    blank: Blank = "drop",
     key: StrPath | None = None,
-    faults: str = FAULT_POLICIES[0],
+    blank: Blank = "drop",
+    rubric: Annotated[str, BUILT_IN_RUBRICS] = "thumbs",
+    faults: Annotated[str, FAULT_POLICIES] = FAULT_POLICIES[0],
 ) -> ImportedRatings:
     """Import the ratings of completed workbooks.
 
@@ -80,15 +80,16 @@ def import_ratings(
     ----------
     files
         Paths of the workbooks.
-    rubric_name
-        Name of the rubric.
-    blank
-        How blanks are treated in totals: ``drop``, ``zero`` or ``refuse``.
     key
-        Path of the table with the system of each caption; without it, the system is the hash of
-        the caption.
+        Table with the system of each caption: columns item, caption (or hash) and system. By
+        default, the system is the hash of the caption.
+    blank
+        Blank cells in totals of a rubric: drop the total of the rater, count a blank penalty as 0,
+        or refuse the file.
+    rubric
+        Rubric of the captions.
     faults
-        ``refuse`` values outside a scale, or ``drop`` them, that is treat them as blanks.
+        Votes outside their scale: refuse the file, or drop (treat them as blanks and list them).
 
     Returns
     -------
@@ -103,11 +104,11 @@ def import_ratings(
     """
     if not files:
         raise UsageError("no workbooks to import — name the completed workbooks")
-    rubric = read_rubric(rubric_name)
-    check_blanks(rubric, [], blank)
+    judged_by = read_rubric(rubric)
+    check_blanks(judged_by, [], blank)
     check_faults(faults, blank)
     systems = None if key is None else read_key(key)
-    returned, problems = read_workbooks(files, rubric, faults)
+    returned, problems = read_workbooks(files, judged_by, faults)
     problems += _study_problems(returned)
     rows = [
         RaterRow(rater, _find_system(row, systems, problems), row)
@@ -126,12 +127,12 @@ def import_ratings(
     rows = [rater_row for rater_row in rows if rater_row.rater not in rejected]
     rated_rows = [rater_row for rater_row in rows if rater_row.rater in rated]
     return ImportedRatings(
-        ratings(rubric, [_judgment(rater_row) for rater_row in rated_rows], blank),
+        ratings(judged_by, [_judgment(rater_row) for rater_row in rated_rows], blank),
         rows,
         tuple(merge_findings(returned, [rater_row.row for rater_row in rows])),
-        tuple(_import_notes(rated_rows, systems, rubric, blank)),
+        tuple(_import_notes(rated_rows, systems, judged_by, blank)),
         tuple(dict.fromkeys(rater_row.input for rater_row in returned)),
-        rubric,
+        judged_by,
         rejection(problems, {book.rater for book in returned}),
     )
 
