@@ -49,6 +49,11 @@ def group_values(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
     return groups
 
 
+def number_keys(keys: Iterable[K]) -> dict[K, int]:
+    """Return the number of each of some different keys, from 0."""
+    return {key: number for number, key in enumerate(keys)}
+
+
 # --- Keys, items and cases -----------------------------------------------------------------------
 
 

@@ -91,15 +91,13 @@ def make_kernel(rate: int, precision: type[np.floating] = np.float32) -> Kernel:
     triangles = np.maximum(0, np.minimum(rising, falling))
     bands = np.pad(triangles, ((0, 0), (0, 1)), constant_values=1)
     weights = (bands * 2 / (size * (window**2).sum())).astype(precision)
-    groups = tuple(_group_bands(weights, slice(*ends)) for ends in pairwise(BAND_GROUP_EDGES))
-    return Kernel(rate, window.astype(precision), size, groups)
-
-
-def _group_bands(band_weights: Reals, bands: slice) -> MelBandGroup:
-    weights = np.repeat(band_weights[:, bands], 2, axis=0)
-    there = np.flatnonzero(weights.any(axis=1))
-    used = slice(int(there[0]), int(there[-1]) + 1) if len(there) else slice(0, 0)
-    return MelBandGroup(bands, used, weights[used])
+    groups = []
+    for own in (slice(*ends) for ends in pairwise(BAND_GROUP_EDGES)):
+        repeated = np.repeat(weights[:, own], 2, axis=0)
+        there = np.flatnonzero(repeated.any(axis=1))
+        used = slice(int(there[0]), int(there[-1]) + 1) if len(there) else slice(0, 0)
+        groups.append(MelBandGroup(own, used, repeated[used]))
+    return Kernel(rate, window.astype(precision), size, tuple(groups))
 
 
 def band_edges(rate: int) -> NDArray[np.float64]:

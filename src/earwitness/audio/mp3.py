@@ -127,7 +127,11 @@ def layout_of(path: Path) -> Mp3Layout:
     """Return what the first frame of a file says; ``DecodingError`` if there is none."""
     with path.open("rb") as file:
         total = os.fstat(file.fileno()).st_size
-        start = _skip_id3(file.read(10))
+        start, head = 0, file.read(10)
+        if head[:3] == b"ID3" and len(head) == 10:  # a tag, whose size has seven bits per byte
+            for byte in head[6:]:
+                start = start << 7 | byte & 0x7F
+            start += 10
         file.seek(start)
         head = file.read(1 << 16)
     for place in range(len(head) - 4):
@@ -136,16 +140,6 @@ def layout_of(path: Path) -> Mp3Layout:
             frame = head[place : place + kind.sizes[head[place + 2]]]
             return Mp3Layout(kind, start + place, total - start - place, _read_tag(frame, kind))
     raise DecodingError("no MP3 frame at the start of the file")
-
-
-def _skip_id3(head: bytes) -> int:
-    """Return the position after an ID3 tag, whose size has seven bits per byte."""
-    if head[:3] != b"ID3" or len(head) < 10:
-        return 0
-    size = 0
-    for byte in head[6:10]:
-        size = size << 7 | byte & 0x7F
-    return 10 + size
 
 
 def _read_tag(frame: bytes, kind: FrameFormat) -> XingTag | None:

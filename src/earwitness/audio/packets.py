@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from itertools import accumulate, chain, islice
 from pathlib import Path
@@ -193,18 +193,15 @@ class PyAvDecoder(PacketDecoder):
             return frames
         version = self._path.absolute(), status.st_size, status.st_mtime_ns
         if version not in COUNTED_FRAMES:
-            COUNTED_FRAMES[version] = self._count_packets()
+            self._container.close()
+            self._open()
+            ends = (
+                packet.pts + (packet.duration or 0) - self._first_tick
+                for packet in self._iterate_packets()
+                if packet.pts is not None
+            )
+            COUNTED_FRAMES[version] = round(max(ends, default=0) * self._samples_per_tick)
         return COUNTED_FRAMES[version]
-
-    def _count_packets(self) -> int:
-        self._container.close()
-        self._open()
-        ends = (
-            packet.pts + (packet.duration or 0) - self._first_tick
-            for packet in self._iterate_packets()
-            if packet.pts is not None
-        )
-        return round(max(ends, default=0) * self._samples_per_tick)
 
     def _pieces_before(self, frame: int) -> Iterator[Piece]:
         """Yield pieces from a second before, which the first packets need, or from the start."""
@@ -215,7 +212,11 @@ class PyAvDecoder(PacketDecoder):
             frames = self._iterate_frames()
             next(frames, None)  # its start may be cut
             first_frames = list(islice(frames, VORBIS_START_PACKETS if self._is_vorbis else 0))
-            start_place = self._agreed_place(first_frames) if first_frames else None
+            # the position of the first frame by most times of the first ones
+            before = accumulate((int(one.samples) for one in first_frames), initial=0)
+            counted = zip(first_frames, before, strict=False)
+            places = Counter(self._place(one, None) - count for one, count in counted)
+            start_place = places.most_common(1)[0][0] if places else None
             pieces = self._place_frames(chain(first_frames, frames), start_place)
             first = next(pieces, None)
             if first is not None and first[0] <= frame:
@@ -251,14 +252,6 @@ class PyAvDecoder(PacketDecoder):
             held, end = (place, samples), place + len(samples)
         if held is not None:
             yield held
-
-    def _agreed_place(self, frames: Sequence[Any]) -> int:
-        """Return the position of the first of several frames by most of their times."""
-        before = accumulate((int(frame.samples) for frame in frames), initial=0)
-        places = (
-            self._place(frame, None) - count for frame, count in zip(frames, before, strict=False)
-        )
-        return Counter(places).most_common(1)[0][0]
 
     def _place(self, frame: Any, end: int | None) -> int:
         """Return the first sample of a frame: the end of the previous one, or by its time."""

@@ -140,7 +140,12 @@ class Walk:
                     part = samples[start : start + self.size]
                     yield Chunk((frame + start) / self.rate, part)
             elif not len(samples) and not self.careful:
-                self._take_care(frame)
+                self.careful = True  # another decoder may read where the first one could not
+                with suppress(DecodingError):
+                    decoder = decoder_of(self.path, careful=True)
+                    self.decoder.close()
+                    self.decoder = decoder
+                    decoder.seek(frame)
             elif not len(samples):
                 lost = lost or (frame, str(fault))
                 frame = self.last if fault.resumes is None else fault.resumes
@@ -167,15 +172,6 @@ class Walk:
         if len(found):
             self._fault = fault
         return found, fault or DecodingError("unexpected end of file")
-
-    def _take_care(self, frame: int) -> None:
-        """Switch to a decoder that may read where the first one could not."""
-        self.careful = True
-        with suppress(DecodingError):
-            decoder = decoder_of(self.path, careful=True)
-            self.decoder.close()
-            self.decoder = decoder
-            decoder.seek(frame)
 
     def _report_break(self, start: int, fault: str, end: int) -> None:
         """Report a damaged passage; a file that ends slightly early is not reported as damaged."""

@@ -287,7 +287,13 @@ def low_pass(samples: Samples, rate: int, cutoff: float) -> Samples:
     """
     if not can_pass(rate, cutoff):
         raise UsageError(f"audio at {rate} Hz has no content above {cutoff:g} Hz to filter out")
-    taps = _make_low_pass_taps(rate, cutoff)
+    width = 2 * np.pi * TRANSITION_HZ / rate
+    half = int(np.ceil((STOPBAND_DB - 7.95) / (2.285 * width) / 2))
+    middle = 2 * (cutoff + TRANSITION_HZ / 2) / rate
+    places = np.arange(-half, half + 1)
+    # a Kaiser-windowed sinc of odd length
+    taps = middle * np.sinc(middle * places) * np.kaiser(2 * half + 1, 0.1102 * (STOPBAND_DB - 8.7))
+    taps /= taps.sum()
     size = len(samples) + len(taps) - 1
     spectrum = np.fft.rfft(samples, size, axis=0)
     filtered = np.fft.rfft(taps, size)
@@ -300,13 +306,3 @@ def low_pass(samples: Samples, rate: int, cutoff: float) -> Samples:
 def can_pass(rate: int, cutoff: float) -> bool:
     """Whether audio at a sample rate has content above a frequency."""
     return rate / 2 > cutoff + TRANSITION_HZ
-
-
-def _make_low_pass_taps(rate: int, cutoff: float) -> Samples:
-    """Return a Kaiser-windowed sinc of odd length."""
-    width = 2 * np.pi * TRANSITION_HZ / rate
-    half = int(np.ceil((STOPBAND_DB - 7.95) / (2.285 * width) / 2))
-    middle = 2 * (cutoff + TRANSITION_HZ / 2) / rate
-    places = np.arange(-half, half + 1)
-    taps = middle * np.sinc(middle * places) * np.kaiser(2 * half + 1, 0.1102 * (STOPBAND_DB - 8.7))
-    return np.asarray(taps / taps.sum())

@@ -7,7 +7,7 @@ import os
 import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +102,12 @@ def widen_wav(content: bytes, sample: tuple[int, int] | None, frames: int = 0) -
     wide = form._replace(tag=sample[0], bits=sample[1])
     if form.sample != sample:
         whole = len(samples) - len(samples) % (form.bits // 8)
-        samples = _encode_samples(_widen_integers(samples[:whole], form.bits), sample)
+        integers = _widen_integers(samples[:whole], form.bits)
+        if wide.tag == FLOAT_TAG:
+            samples = (integers.astype(np.float64) / 2**31).astype("<f4").tobytes()
+        else:
+            stored = integers.astype("<i4").view(np.uint8).reshape(-1, 4)
+            samples = stored[:, 4 - wide.bits // 8 :].tobytes()
     missing = frames * wide.channels * wide.bits // 8 - len(samples)
     silence = b"\x80" if sample == (PCM_TAG, 8) else b"\0"  # 8-bit samples are unsigned
     return build_wav(wide.header, samples + silence * missing)
@@ -116,14 +121,6 @@ def _widen_integers(samples: bytes, bits: int) -> NDArray[np.int32]:
     if bits == 8:
         wide[:, 3] ^= 0x80
     return wide.view("<i4")[:, 0]
-
-
-def _encode_samples(samples: NDArray[np.int32], sample: tuple[int, int]) -> bytes:
-    tag, bits = sample
-    if tag == FLOAT_TAG:
-        floats: NDArray[Any] = samples.astype(np.float64) / 2**31
-        return floats.astype("<f4").tobytes()
-    return samples.astype("<i4").view(np.uint8).reshape(-1, 4)[:, 4 - bits // 8 :].tobytes()
 
 
 # --- WAV headers ---------------------------------------------------------------------------------

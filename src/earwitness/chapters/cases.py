@@ -272,7 +272,7 @@ def parse_units(text: str) -> dict[str, str]:
     >>> parse_units("outputs=ms")
     {'outputs': 'ms'}
     """
-    units: dict[str, str] = {}
+    units = dict[str, str]()
     for part in filter(None, text.split(",")):
         side, is_pair, unit = part.rpartition("=")
         for name, known in [(side, SIDES)] * bool(is_pair) + [(unit, tuple(UNIT_SECONDS))]:

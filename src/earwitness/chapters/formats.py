@@ -191,8 +191,8 @@ def parse_rttm(text: str) -> Transcript:
 
 def parse_rttm_recordings(text: str) -> tuple[dict[str, Transcript], list[Flaw]]:
     """Return the SPEAKER lines of an RTTM file by recording, and the flaws."""
-    recordings: dict[str, list[TranscriptSection]] = {}
-    flaws: list[Flaw] = []
+    recordings = dict[str, list[TranscriptSection]]()
+    flaws = list[Flaw]()
     for number, line in enumerate(text.split("\n"), 1):
         fields = line.split()
         if not fields or fields[0] != "SPEAKER":  # comments and other types

@@ -45,7 +45,8 @@ SUBTITLE_SUFFIXES = list_endings(CUE_FORMATS)
 KALDI_FILE = TRANSCRIPTS["kaldi"].endings[0]
 TRANSCRIPT_SUFFIXES = tuple(one for one in list_endings(WORD_FORMATS) if one != KALDI_FILE)
 AUDIO_SUFFIXES = (".wav", ".mp3", ".flac", ".ogg", ".opus", ".m4a", ".mp4", ".webm", ".mkv")
-SpeechByItem = dict[str, dict[str, Any]]  # subtitles or words by item
+Record = dict[str, Any]  # a line of a file of outputs or references, or some of its fields
+SpeechByItem = dict[str, Record]  # subtitles or words by item
 
 
 def files_of(
@@ -153,7 +154,7 @@ def said_in(places: Iterable[StrPath], problems: list[Problem]) -> SpeechByItem:
     return speech
 
 
-def _speech(transcript: TimedTranscript, path: Path, problems: list[Problem]) -> dict[str, Any]:
+def _speech(transcript: TimedTranscript, path: Path, problems: list[Problem]) -> Record:
     """Return the words of a transcript, or its segments as subtitles if words have no times."""
     rows = _word_rows(transcript)
     if rows is not None:
@@ -207,7 +208,7 @@ class GatheredFile(NamedTuple):
 
     path: Path
     item: str
-    content: dict[str, Any] | None
+    content: Record | None
     duration: float | None = None
 
     @property
@@ -288,20 +289,21 @@ def gather(
     """
     references = references or durations is not None
     if references and system is not None:
-        message = "system is for outputs and durations are for references"
-        raise UsageError(f"{message} — set only one of them")
+        raise UsageError(
+            "system is for outputs and durations are for references — set only one of them"
+        )
     if preset and preset not in PRESETS:
         raise UsageError(f'unknown preset "{preset}" — {nearest(preset, PRESETS)}')
     paths = _found_files(files, preset, durations)
     recognised = [path for path in paths if not preset and not tier and _has_transcript(path)]
     paths = [path for path in paths if path not in recognised]
     _check_words_use(recognised, paths, transcripts, references=references)
-    problems: list[Problem] = []
+    problems = list[Problem]()
     options = PresetOptions(custom_pattern, timestamp_format, tier)
     options.check()
     named = {Path(one) for one in _listed(files)}
     marks = Counter[str]()
-    gathered: list[GatheredFile] = []
+    gathered = list[GatheredFile]()
     for path in paths:
         own = preset if path in named else ""
         gathered += _gathered(path, own, preset, options, problems, marks)
@@ -334,7 +336,7 @@ def _found_files(
     files: Paths, preset: str, durations: StrPath | Mapping[str, float] | None
 ) -> list[Path]:
     """Return the files to gather, without the table of durations."""
-    passed: list[Path] = []
+    passed = list[Path]()
     known = list_endings(PRESETS, TRANSCRIPTS)
     paths = list(files_of(_listed(files), () if preset else known, passed))
     named = {Path(one) for one in _listed(files)}
@@ -390,7 +392,7 @@ def _listed(files: Paths) -> Sequence[StrPath]:
     return [files] if isinstance(files, str | PathLike) else files
 
 
-def _words(path: Path, system: str | None, problems: list[Problem]) -> list[dict[str, Any]]:
+def _words(path: Path, system: str | None, problems: list[Problem]) -> list[Record]:
     """Return the outputs of a file with recognized words, one per recording."""
     named = system or path.resolve().parent.name
     records = []
@@ -402,7 +404,7 @@ def _words(path: Path, system: str | None, problems: list[Problem]) -> list[dict
     return records
 
 
-def _add_said(records: list[dict[str, Any]], said: SpeechByItem, problems: list[Problem]) -> None:
+def _add_said(records: list[Record], said: SpeechByItem, problems: list[Problem]) -> None:
     """Add subtitles or words to outputs, or to the items of references."""
     for record in records:
         item = record["item"]
@@ -413,7 +415,7 @@ def _add_said(records: list[dict[str, Any]], said: SpeechByItem, problems: list[
             record.get("output", record).update(said[item])
 
 
-def _check_words(records: list[dict[str, Any]], problems: list[Problem]) -> None:
+def _check_words(records: list[Record], problems: list[Problem]) -> None:
     """Add a problem for each invalid or repeated name."""
     seen = set[tuple[str, str]]()
     for record in records:
@@ -450,7 +452,7 @@ def _gathered(
             return [GatheredFile(path, name, _chapters(own)) for name, own in recordings.items()]
     transcript = read(text, preset, options)
     problems += [flaw.problem(path) for flaw in transcript.flaws]
-    content: dict[str, Any] = {"transcript": text, "preset": preset}
+    content: Record = {"transcript": text, "preset": preset}
     if PRESETS[preset].kind == "annotation":
         content = _chapters(transcript)
     duration = transcript.duration
@@ -458,7 +460,7 @@ def _gathered(
     return [GatheredFile(path, item, content, duration if is_valid else None)]
 
 
-def _chapters(transcript: Transcript) -> dict[str, Any]:
+def _chapters(transcript: Transcript) -> Record:
     """Return the content of a record: boundaries, and titles if there are any."""
     titles = [[title, time] for title, time in transcript.titles]
     return {"boundaries": transcript.times, **({"titles": titles} if titles else {})}
@@ -466,8 +468,8 @@ def _chapters(transcript: Transcript) -> dict[str, Any]:
 
 def _outputs(
     gathered: list[GatheredFile], system: str | None, problems: list[Problem]
-) -> list[dict[str, Any]]:
-    first_paths: dict[tuple[str, str], Path] = {}
+) -> list[Record]:
+    first_paths = dict[tuple[str, str], Path]()
     for one in gathered:
         key = one.item, system or one.folder
         if key in first_paths:
@@ -485,8 +487,8 @@ def _outputs(
 
 def _references(
     gathered: list[GatheredFile], seconds: dict[str, float], problems: list[Problem]
-) -> list[dict[str, Any]]:
-    by_item: dict[str, dict[str, Any]] = {}
+) -> list[Record]:
+    by_item = dict[str, Record]()
     for one in gathered:
         item, annotator, duration = one.item, one.folder, seconds.get(one.item, one.duration)
         if duration is None:
@@ -517,8 +519,11 @@ def _seconds(durations: StrPath | Mapping[str, float], problems: list[Problem]) 
     if not rows or not {"item", "duration"} <= set(columns):
         message = 'the columns "item" and "duration" are required'
         raise InputError([Problem(source, 1, "", message)], done="gathered")
-    seconds: dict[str, float] = {}
+    seconds = dict[str, float]()
     for line, row in rows:
+        if not row["item"]:
+            problems.append(Problem(source, line, "item", "is empty"))
+            continue
         try:
             number = float(row["duration"])
         except (TypeError, ValueError):

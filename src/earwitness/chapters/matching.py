@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,10 +44,8 @@ def greedy_matches(output: Ragged, reference: Ragged, collar: float) -> Ints:
         counts[rest] = greedy_matches(output.take(rest), reference.take(rest), collar)
         return counts
     while start < len(output):  # as many whole cases as fit into memory
-        stop = (
-            int(np.searchsorted(pairs_before, pairs_before[start] + PAIRS_IN_MEMORY, "right")) - 1
-        )
-        stop = max(stop, start + 1)
+        most_pairs = pairs_before[start] + PAIRS_IN_MEMORY
+        stop = max(int(np.searchsorted(pairs_before, most_pairs, "right")) - 1, start + 1)
         span = slice(reference.offsets[start], reference.offsets[stop])
         matched = _match(out, order, reference, low, high, span)
         cut = reference.offsets[start : stop + 1] - reference.offsets[start]
@@ -130,8 +128,7 @@ def _match(
 def _take_closest(matched: Bools, ref: Ints, hyp: Ints, distance: Floats) -> None:
     """Match pairs with several candidates one by one, the closest first."""
     ranked = np.lexsort((hyp, ref, distance))
-    taken: set[int] = set()
-    used: set[int] = set()
+    taken, used = set[int](), set[int]()
     for r, h in zip(ref[ranked].tolist(), hyp[ranked].tolist(), strict=True):
         if r not in taken and h not in used:
             taken.add(r)
@@ -213,23 +210,21 @@ def greedy_pairs(output: Sequence[float], reference: Sequence[float], collar: fl
     >>> greedy_pairs([10.0, 12.0], [11.5, 40.0], 3.0)
     [(1, 0)]
     """
-    equal_times: dict[float, tuple[list[int], list[int]]] = {}
+    equal_times = dict[float, tuple[list[int], list[int]]]()
     for side, times in enumerate((output, reference)):
         for place in reversed(range(len(times))):  # so that the lowest index is taken first
             if isfinite(times[place]):
                 equal_times.setdefault(times[place], ([], []))[side].append(place)
-    pairs: list[Pair] = []
+    pairs = list[Pair]()
     for mine, theirs in equal_times.values():
         while mine and theirs:
             pairs.append((mine.pop(), theirs.pop()))
-    return pairs + _adjacent_pairs(
-        [
-            (time, 1 if theirs else 0, mine or theirs)
-            for time, (mine, theirs) in sorted(equal_times.items())
-            if mine or theirs
-        ],
-        collar,
-    )
+    groups = [
+        (time, 1 if theirs else 0, mine or theirs)
+        for time, (mine, theirs) in sorted(equal_times.items())
+        if mine or theirs
+    ]
+    return pairs + _adjacent_pairs(groups, collar)
 
 
 def _adjacent_pairs(groups: Sequence[tuple[float, int, list[int]]], collar: float) -> list[Pair]:
@@ -241,7 +236,7 @@ def _adjacent_pairs(groups: Sequence[tuple[float, int, list[int]]], collar: floa
     and when a time has no boundary left, its neighbours become neighbours of each other.
     """
     before, after = list(range(-1, len(groups) - 1)), [*range(1, len(groups)), -1]
-    closest: list[tuple[float, int, int, int, int]] = []
+    closest = list[tuple[float, int, int, int, int]]()
 
     def add(left: int, right: int) -> None:
         if left < 0 or right < 0 or groups[left][1] == groups[right][1]:
@@ -254,7 +249,7 @@ def _adjacent_pairs(groups: Sequence[tuple[float, int, list[int]]], collar: floa
 
     for right in range(1, len(groups)):
         add(right - 1, right)
-    pairs: list[Pair] = []
+    pairs = list[Pair]()
     while closest:
         _, their_head, my_head, mine, theirs = heappop(closest)
         left, right = min(mine, theirs), max(mine, theirs)
@@ -282,7 +277,7 @@ def optimal_pairs(output: Sequence[float], reference: Sequence[float], collar: f
     """
     mine = sorted(range(len(output)), key=lambda place: output[place])
     theirs = sorted(range(len(reference)), key=lambda place: reference[place])
-    pairs: list[Pair] = []
+    pairs = list[Pair]()
     i = j = 0
     while i < len(mine) and j < len(theirs):
         step = output[mine[i]] - reference[theirs[j]]
@@ -302,7 +297,6 @@ PAIRINGS = {"greedy": greedy_pairs, "optimal": optimal_pairs}
 def match_boundaries(
     output: Sequence[float],
     references: Mapping[str, Sequence[float]],
-    *,
     duration: float,
     collar: float,
     matching: str,
@@ -317,8 +311,7 @@ def match_boundaries(
         return time > 0 and (not edge or edge < time < duration - edge)
 
     counted = [place for place, time in enumerate(output) if counts(time)]
-    matched: dict[int, list[str]] = {place: [] for place in counted}
-    missed = {}
+    matched, missed = {place: list[str]() for place in counted}, {}
     for name, times in references.items():
         wanted = [time for time in times if counts(time)]
         pairs = PAIRINGS[matching]([output[place] for place in counted], wanted, collar)
@@ -326,10 +319,8 @@ def match_boundaries(
             matched[counted[mine]].append(name)
         found = {theirs for _, theirs in pairs}
         missed[name] = tuple(time for n, time in enumerate(wanted) if n not in found)
-    return BoundaryMatches(
-        tuple(tuple(matched[place]) if place in matched else None for place in range(len(output))),
-        missed,
-    )
+    names = (matched.get(place) for place in range(len(output)))
+    return BoundaryMatches(tuple(None if own is None else tuple(own) for own in names), missed)
 
 
 # --- Pairing of titles ---------------------------------------------------------------------------
@@ -345,10 +336,9 @@ def by_start(output: Titles, reference: Titles, tolerance: float, duration: floa
     [(0, 0)]
     """
     del duration
-    starts = [time for _, time in output]
 
     def distance(mine: int, theirs: int) -> float:
-        return abs(starts[mine] - reference[theirs][1])
+        return abs(output[mine][1] - reference[theirs][1])
 
     return _pair_nearest(len(output), len(reference), distance, tolerance)
 
@@ -362,7 +352,7 @@ def by_start_and_end(
     def distance(mine: int, theirs: int) -> float:
         start = abs(output[mine][1] - reference[theirs][1])
         end = abs(mine_ends[mine] - their_ends[theirs])
-        return start + end if start <= tolerance and end <= tolerance else float("inf")
+        return start + end if start <= tolerance and end <= tolerance else inf
 
     return _pair_nearest(len(output), len(reference), distance, 2 * tolerance)
 
@@ -379,8 +369,7 @@ def _pair_nearest(
 ) -> list[Pair]:
     free, pairs = list(range(n_output)), []
     for theirs in range(n_reference):
-        near = [(distance(mine, theirs), mine) for mine in free]
-        near = [one for one in near if one[0] <= most]
+        near = [(gap, mine) for mine in free if (gap := distance(mine, theirs)) <= most]
         if near:
             mine = min(near)[1]
             free.remove(mine)
@@ -418,8 +407,7 @@ class Partition:
         side = np.repeat([0, 1, 2], [n, *(len(s.values) for s in sides)])
         order = np.lexsort((side, time, row))
         row, time, side = row[order], time[order], side[order]
-        stop = np.empty_like(time)
-        stop[:-1] = time[1:]
+        stop = np.roll(time, -1)
         last = np.append(row[1:] != row[:-1], True)[: len(row)]
         stop[last] = cases.duration[row[last]]
         whole = np.floor(cases.duration / frame)[row]
@@ -444,18 +432,15 @@ class Partition:
         joint = self._entropy(self.frames, self.case, total)
         of_output = self._entropy(*self._grouped(self.of_output), total)
         of_reference = self._entropy(*self._grouped(self.of_reference), total)
-        return _explained_share(joint - of_output, of_reference), _explained_share(
-            joint - of_reference, of_output
-        )
+        completeness = _explained_share(joint - of_reference, of_output)
+        return _explained_share(joint - of_output, of_reference), completeness
 
     def pairs(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Return the pairs of frames joined on both sides, in output, in reference, and all."""
         joint = self._per_case(_count_pairs(self.frames))
-        sums = []
-        for side in (self.of_output, self.of_reference):
-            size, case = self._grouped(side)
-            sums.append(_sums(case, _count_pairs(size), len(self.duration)))
-        return joint, sums[0], sums[1], _count_pairs(self._per_case(self.frames))
+        groups = map(self._grouped, (self.of_output, self.of_reference))
+        own, other = (_sums(case, _count_pairs(size), len(self.duration)) for size, case in groups)
+        return joint, own, other, _count_pairs(self._per_case(self.frames))
 
     def _per_case(self, values: Floats) -> Floats:
         return _sums(self.case, values, len(self.duration))

@@ -44,6 +44,7 @@ from earwitness.text.transcripts import (
     parse_subtitles,
     parse_youtube,
 )
+from earwitness.text.words import is_spoken
 
 if TYPE_CHECKING:
     from earwitness.speech.align import Aligner
@@ -104,9 +105,8 @@ class ChapterOptions:
         if self.preset and self.preset not in PRESETS:
             raise UsageError(f'unknown preset "{self.preset}" — {nearest(self.preset, PRESETS)}')
         if self.aligner and self.aligner not in ALIGNERS:
-            raise UsageError(
-                f'unknown aligner "{self.aligner}" — {nearest(self.aligner, ALIGNERS)}'
-            )
+            remedy = nearest(self.aligner, ALIGNERS)
+            raise UsageError(f'unknown aligner "{self.aligner}" — {remedy}')
         self.options.check()
         parse_units(self.unit)
 
@@ -131,11 +131,10 @@ class ChapterOptions:
         The aligner and the language are included if the preset has no times, alignment is forced,
         or they are not the default.
         """
-        options = {"preset": self.preset}
+        options, own = {"preset": self.preset}, self.options
         if self.preset in ("", "custom", "custom_ts"):  # lines may set a custom preset
-            options["pattern"] = self.options.pattern
-            options["timestamp_format"] = self.options.timestamp_format
-        options |= {"tier": self.options.tier, "heading_level": self.options.level}
+            options |= {"pattern": own.pattern, "timestamp_format": own.timestamp_format}
+        options |= {"tier": own.tier, "heading_level": own.level}
         default = choose_aligner(DEFAULT_LANGUAGE), DEFAULT_LANGUAGE
         is_untimed = self.preset in PRESETS and PRESETS[self.preset].kind == "text"
         is_default = (self.aligner_name, self.language) == default
@@ -150,11 +149,10 @@ def read(text: str, preset: str, options: PresetOptions | None = None) -> Transc
     """Return the sections of a transcript, and its flaws."""
     if preset not in PRESETS:
         raise UsageError(f'unknown preset "{preset}" — {nearest(preset, PRESETS)}')
-    options = options or PresetOptions()
+    options, form = options or PresetOptions(), PRESETS[preset]
     try:
-        form = PRESETS[preset]
-        set_options = {name: getattr(options, name) for name in form.options}
-        transcript = form.parse(normalise_lines(text), **set_options)
+        own = {name: getattr(options, name) for name in form.options}
+        transcript = form.parse(normalise_lines(text), **own)
     except PatternTimeout as error:
         return Transcript((), (Flaw(1, str(error), "simplify the expression"),))
     if not options.level or options.level == EACH_LEVEL:
@@ -164,7 +162,7 @@ def read(text: str, preset: str, options: PresetOptions | None = None) -> Transc
 
 def _cstart(text: str) -> Transcript:
     marks, flaws = _cstart_marks(text)
-    return _cut(text, [(a, b, title, None) for a, b, title in marks], flaws)
+    return _cut(text, [(*mark, None) for mark in marks], flaws)
 
 
 def _cstart_ts(text: str) -> Transcript:
@@ -179,30 +177,20 @@ def _cstart_ts(text: str) -> Transcript:
 
 
 def _cstart_marks(text: str) -> tuple[list[tuple[int, int, str]], list[Flaw]]:
-    marks: list[tuple[int, int, str]] = []
-    flaws: list[Flaw] = []
+    marks = list[tuple[int, int, str]]()
+    flaws = list[Flaw]()
     tags, line = list(TITLE_TAG_PATTERN.finditer(text)), _lines(text)
+    start_alone = f"{TITLE_START_TAG} without {TITLE_END_TAG}", "add the closing tag"
+    end_alone = f"{TITLE_END_TAG} without {TITLE_START_TAG}", "add the opening tag"
     for match, after in zip_longest(tags, tags[1:]):
         if match[1] == "CSTART" and after is not None and after[1] == "CEND":
             marks.append((match.start(), after.end(), text[match.end() : after.start()].strip()))
         elif match[1] == "CSTART":
-            flaws.append(
-                Flaw(
-                    line(match.start()),
-                    f"{TITLE_START_TAG} without {TITLE_END_TAG}",
-                    "add the closing tag",
-                )
-            )
+            flaws.append(Flaw(line(match.start()), *start_alone))
     closed = {end for _, end, _ in marks}
     for match in tags:
         if match[1] == "CEND" and match.end() not in closed:
-            flaws.append(
-                Flaw(
-                    line(match.start()),
-                    f"{TITLE_END_TAG} without {TITLE_START_TAG}",
-                    "add the opening tag",
-                )
-            )
+            flaws.append(Flaw(line(match.start()), *end_alone))
     if not marks and not flaws:
         flaws.append(Flaw(1, f"no {TITLE_START_TAG} found", "check that the preset is right"))
     return marks, flaws
@@ -247,22 +235,24 @@ def _with_levels(transcript: Transcript, headings: Sequence[re.Match[str]]) -> T
 
 
 def _newline(text: str) -> Transcript:
-    sections, place, line = [], 0, _lines(text)
-    for part in re.split(r"(\n[ \t]*\n\s*)", text):
-        if part.strip():
-            sections.append(TranscriptSection(part.strip(), line=line(place)))
-        place += len(part)
-    return Transcript(tuple(sections))
+    return _split_between(text, re.finditer(r"\n[ \t]*\n\s*", text))
 
 
 def _custom(text: str, pattern: str) -> Transcript:
-    sections, place, line = [], 0, _lines(text)
-    for match in [*_pattern_matches(text, pattern), None]:
-        stop = len(text) if match is None else match.start()
-        if text[place:stop].strip():
-            sections.append(TranscriptSection(text[place:stop].strip(), line=line(place)))
-        place = stop if match is None else match.end()
-    return Transcript(tuple(sections))
+    return _split_between(text, _pattern_matches(text, pattern))
+
+
+def _split_between(text: str, separators: Iterable[re.Match[str]]) -> Transcript:
+    """Return the sections between separators, without titles."""
+    spans, line = [match.span() for match in separators], _lines(text)
+    starts, stops = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(text)]
+    return Transcript(
+        tuple(
+            TranscriptSection(part, line=line(start))
+            for start, stop in zip(starts, stops, strict=True)
+            if (part := text[start:stop].strip())
+        )
+    )
 
 
 def _custom_ts(text: str, pattern: str, timestamp_format: str) -> Transcript:
@@ -274,9 +264,8 @@ def _custom_ts(text: str, pattern: str, timestamp_format: str) -> Transcript:
         groups = match.groupdict()
         time = clock.seconds(groups["timestamp"] or "")
         if time is None:
-            where, form = line(match.start()), clock.form
-            message = f'"{groups["timestamp"] or ""}" does not match the format {form}'
-            flaws.append(Flaw(where, message, "set another timestamp_format"))
+            message = f'"{groups["timestamp"] or ""}" does not match the format {clock.form}'
+            flaws.append(Flaw(line(match.start()), message, "set another timestamp_format"))
         title = (groups["title"] or "").strip() if "title" in groups else None
         marks.append((match.start(), match.end(), title, time))
     if not marks:
@@ -290,10 +279,9 @@ def _pattern_matches(text: str, pattern: str) -> list[re.Match[str]]:
         raise UsageError("this preset requires a pattern")
     found = compile_pattern(pattern, "pattern").finditer(text, timeout=PATTERN_TIMEOUT_SECONDS)
     try:
-        matches = list(found)
+        return [match for match in found if match[0]]
     except TimeoutError:
         raise PatternTimeout("pattern") from None
-    return [match for match in matches if match.end() > match.start()]
 
 
 def _time_first(heading: str) -> tuple[float | None, str]:
@@ -491,15 +479,14 @@ def align_sections(
     texts = [section.text.split() for section in transcript.sections]
     words = [word for text in texts for word in text]
     times = align_words(audio, words, aligner, language, progress=progress)
-    is_spoken = [any(map(str.isalnum, word)) for word in words]  # not a dash or a quotation mark
     starts = [0.0]
     for first in list(accumulate(map(len, texts)))[:-1]:
-        spoken = next((place for place in range(first, len(words)) if is_spoken[place]), None)
-        starts.append(times[-1].end if spoken is None else times[spoken].start)
-    sections = zip(transcript.sections, starts, strict=True)
-    return replace(
-        transcript, sections=tuple(section._replace(time=time) for section, time in sections)
-    )
+        spoken = (place for place in range(first, len(words)) if is_spoken(words[place]))
+        place = next(spoken, None)
+        starts.append(times[-1].end if place is None else times[place].start)
+    pairs = zip(transcript.sections, starts, strict=True)
+    sections = tuple(section._replace(time=time) for section, time in pairs)
+    return replace(transcript, sections=sections)
 
 
 class ItemAudio(NamedTuple):
@@ -513,8 +500,8 @@ class ItemAudio(NamedTuple):
     def path(self) -> Path:
         """The path in the folder of the file that names it, or as given."""
         assert self.name is not None
-        beside = None if self.folder is None else self.folder / self.name
-        return beside if beside is not None and beside.is_file() else Path(self.name)
+        beside = (self.folder or Path()) / self.name
+        return beside if beside.is_file() else Path(self.name)
 
 
 def align_transcript(

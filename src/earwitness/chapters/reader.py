@@ -6,7 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isnan
+from math import isnan, nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,7 +44,6 @@ from earwitness.chapters.records import (
     REFERENCES,
     SAMPLES,
     ChapterContent,
-    ChapterOutput,
     ChapterReferenceLine,
     ChunksegSample,
     TitleList,
@@ -101,6 +100,9 @@ from earwitness.text.transcripts import Flaw, Transcript
 TEXTS_BY_METRIC = {"titles": "titles", "wer": "transcripts"}  # texts that metrics need
 
 
+ChaptersOrFaults = ParsedChapters | list[Fault]
+StartsOrFaults = Starts | list[Fault]
+FoundStarts = StartsOrFaults | None  # None without sentences
 SINGLE_SENTENCE_REMARK, TIMED_SENTENCES_REMARK = "a single sentence", "sentences"
 UNDEFINED_METRICS = {  # metrics that are undefined without texts, and the reason
     "wer": ("wer", "no case has both a transcript of the item and an output with text"),
@@ -138,18 +140,15 @@ def chapter_notes(remarks: Counter[str], metrics: set[str]) -> Iterator[str]:
         remark, why = UNDEFINED_METRICS[name]
         if not remarks[remark]:
             yield f"{name} is undefined for all cases: {why}"
-    if remarks[UNSPACED_REMARK] and "wer" in metrics:
+    if (count := remarks[UNSPACED_REMARK]) and "wer" in metrics:
         message = "transcripts in a script without spaces between words"
-        count = remarks[UNSPACED_REMARK]
         yield f"{message} ({count:,}): wer counts the text between two spaces as one word"
     for name in sorted(TEXTS_BY_METRIC.keys() & (+remarks).keys() - metrics):
         message = f"{TEXTS_BY_METRIC[name]} are available ({remarks[name]:,})"
         yield f"{message}; use --metric {name} to score them"
-    if remarks[SINGLE_SENTENCE_REMARK] and "sentences" in metrics:
-        why = "words without punctuation cannot be split into sentences"
-        count = remarks[SINGLE_SENTENCE_REMARK]
+    if (count := remarks[SINGLE_SENTENCE_REMARK]) and "sentences" in metrics:
         message = f"cases with a single sentence, in which no boundary is possible: {count:,}"
-        yield f"{message} — {why}"
+        yield f"{message} — words without punctuation cannot be split into sentences"
 
 
 # --- Sentence start times ------------------------------------------------------------------------
@@ -158,7 +157,7 @@ def chapter_notes(remarks: Counter[str], metrics: set[str]) -> Iterator[str]:
 SPEECH_KINDS = ("sentences", "subtitles", "words")
 
 
-def spoken(record: Any, path: str = "") -> Starts | list[Fault] | None:
+def spoken(record: Any, path: str = "") -> FoundStarts:
     """Return the start times of sentences of a record, None if it has none, or all faults.
 
     ``path`` is the prefix of field names, as in ``output.words``.
@@ -166,18 +165,15 @@ def spoken(record: Any, path: str = "") -> Starts | list[Fault] | None:
     return spoken_of({f"{path}{kind}": getattr(record, kind) for kind in SPEECH_KINDS})
 
 
-def spoken_of(fields: Mapping[str, Any]) -> Starts | list[Fault] | None:
+def spoken_of(fields: Mapping[str, Any]) -> FoundStarts:
     """Return the same for fields by name: sentences, subtitles and words, in this order."""
     pairs = zip(fields.items(), SPEECH_READERS, strict=True)
     fields_set = [(field, value, read) for (field, value), read in pairs if value is not UNSET]
     if not fields_set:
         return None
     (first, value, read), *more = fields_set
-    if more:
-        return [
-            Fault(field, f"sentences are also given in {first}", "keep one") for field, _, _ in more
-        ]
-    return read(value, first)
+    message = f"sentences are also given in {first}"
+    return [Fault(field, message, "keep one") for field, *_ in more] or read(value, first)
 
 
 def _sentences(sentences: Sequence[tuple[str, float]], field: str) -> Starts:
@@ -185,7 +181,7 @@ def _sentences(sentences: Sequence[tuple[str, float]], field: str) -> Starts:
     return tuple(time for _, time in sentences)
 
 
-def _subtitles(text: str, field: str) -> Starts | list[Fault]:
+def _subtitles(text: str, field: str) -> StartsOrFaults:
     form = guess_transcript_form(text) or "srt"
     transcripts, flaws = parse_timed_transcripts(text, form)
     segments = [segment for one in transcripts for segment in one.segments]
@@ -195,18 +191,18 @@ def _subtitles(text: str, field: str) -> Starts | list[Fault]:
     if flaws:
         return [Fault(field, f"line {f.line}: {f.message}", f.remedy) for f in flaws]
     if segments and all(segment.words for segment in segments):
-        words = [word for segment in segments for word in segment.words]
-        starts = _starts([SpokenPiece(w.word, w.start, w.end) for w in words], cues=False)
+        words = (word for segment in segments for word in segment.words)
+        starts = _starts([SpokenPiece(*word[1:4]) for word in words], cues=False)
         if len(starts) > 1:
             return starts
     return _starts([SpokenPiece(*segment[:3]) for segment in segments], cues=True)
 
 
-def _words(words: Sequence[Word], field: str) -> Starts | list[Fault]:
+def _words(words: Sequence[Word], field: str) -> StartsOrFaults:
     faults = list(_odd_words(words, field))
-    ends = [word.start if word.end is UNSET else word.end for word in words]
     pieces = [
-        SpokenPiece(word.word, word.start, end) for word, end in zip(words, ends, strict=True)
+        SpokenPiece(word.word, word.start, word.start if word.end is UNSET else word.end)
+        for word in words
     ]
     return faults or _starts(pieces, cues=False)
 
@@ -227,7 +223,7 @@ def _starts(pieces: Sequence[SpokenPiece], *, cues: bool) -> Starts:
     return tuple(time for _, time in timed_sentences(pieces, cues=cues))
 
 
-SPEECH_READERS: tuple[Callable[[Any, str], Starts | list[Fault]], ...] = (
+SPEECH_READERS: tuple[Callable[[Any, str], StartsOrFaults], ...] = (
     _sentences,
     _subtitles,
     _words,
@@ -237,13 +233,12 @@ SPEECH_READERS: tuple[Callable[[Any, str], Starts | list[Fault]], ...] = (
 # --- Boundaries and titles of a record -----------------------------------------------------------
 
 
-NAN = float("nan")
 ALIGNED_REMARK, DAMAGE_REMARK = "aligned", "damage: "
 
 
 def resolve(
     content: ChapterContent, reading: ChapterOptions, path: str, audio: ItemAudio
-) -> ParsedChapters | list[Fault]:
+) -> ChaptersOrFaults:
     """Return the chapters of a content, or all faults; ``path`` is its path in the record."""
     titles = given_titles(content.titles)
     if content.transcript is UNSET:
@@ -276,29 +271,20 @@ def resolve(
     return _from_transcript(content, transcript, is_list=is_list)
 
 
-def resolve_output(
-    content: ChapterOutput, reading: ChapterOptions, path: str, audio: ItemAudio
-) -> ParsedChapters | list[Fault]:
-    """Return the chapters of an output, with the sentences of the system's own transcript."""
-    return with_sentences(resolve(content, reading, path, audio), spoken(content, f"{path}."))
-
-
-def with_sentences(
-    chapters: ParsedChapters | list[Fault], starts: Starts | list[Fault] | None
-) -> ParsedChapters | list[Fault]:
+def with_sentences(chapters: ChaptersOrFaults, starts: FoundStarts) -> ChaptersOrFaults:
     """Return chapters with sentences, or the faults of both."""
-    wrong = [part for part in (chapters, starts) if isinstance(part, list)]
     if isinstance(chapters, list) or isinstance(starts, list):
-        return [fault for part in wrong for fault in part]
+        return [fault for part in (chapters, starts) if isinstance(part, list) for fault in part]
     return chapters._replace(sentences=starts)
 
 
 def _transcript_faults(transcript: Transcript, field: str) -> list[Fault]:
-    far = [
-        s for s in transcript.sections if s.time is not None and not abs(s.time) <= MAX_TIME_SECONDS
-    ]
     faults = [Fault(field, f"line {f.line}: {f.message}", f.remedy) for f in transcript.flaws]
-    return faults + [Fault(field, f"line {s.line}: {s.time:g} s is not a valid time") for s in far]
+    return faults + [
+        Fault(field, f"line {section.line}: {section.time:g} s is not a valid time")
+        for section in transcript.sections
+        if section.time is not None and not abs(section.time) <= MAX_TIME_SECONDS
+    ]
 
 
 def _from_transcript(
@@ -307,25 +293,13 @@ def _from_transcript(
     titles = given_titles(content.titles)
     if titles is None and any(section.title is not None for section in transcript.sections):
         titles = tuple(
-            (s.title or "", NAN if s.time is None else s.time) for s in transcript.sections
+            (s.title or "", nan if s.time is None else s.time) for s in transcript.sections
         )
-    said = None if is_list else transcript.text
-    if content.boundaries is not UNSET:
-        return ParsedChapters(content.boundaries, titles, said, loose=transcript.loose)
-    return ParsedChapters(
-        transcript.times,
-        titles,
-        said,
-        loose=transcript.loose,
-        levels=tuple(sorted(transcript.levels)),
-    )
-
-
-def alignment_remarks(parsed: Sequence[ParsedChapters]) -> Counter[str]:
-    """Count aligned transcripts, and damaged passages of their audio."""
-    remarks = Counter(f"{DAMAGE_REMARK}{text}" for one in parsed for text in one.damage)
-    remarks[ALIGNED_REMARK] = sum(one.is_aligned for one in parsed)
-    return remarks
+    said, times = None if is_list else transcript.text, content.boundaries
+    if times is not UNSET:
+        return ParsedChapters(times, titles, said, loose=transcript.loose)
+    levels = tuple(sorted(transcript.levels))
+    return ParsedChapters(transcript.times, titles, said, None, transcript.loose, levels)
 
 
 def given_text(text: str | UnsetType) -> str | None:
@@ -371,8 +345,7 @@ def parse_samples(
     named = zip(samples, lines, strict=True)
     items = [f"line {line}" if s.id is UNSET else str(s.id) for s, line in named]
     titles = [given_titles(sample.reference_titles) for sample in samples]
-    transcripts = [given_text(sample.reference_transcript) for sample in samples]
-    said = list(zip(transcripts, [parsed.starts for parsed in taken], strict=True))
+    said = [(given_text(one.sample.reference_transcript), one.starts) for one in taken]
     cases = ChapterCases(
         items,
         [system] * len(items),
@@ -427,21 +400,19 @@ def _take(
     return _Taken(sample, EMPTY_CHAPTERS if isinstance(chapters, list) else chapters, said)
 
 
-def _output(sample: ChunksegSample, reader: ChapterReader) -> ParsedChapters | list[Fault]:
+def _output(sample: ChunksegSample, reader: ChapterReader) -> ChaptersOrFaults:
     """Return the chapters of a sample, from its transcript if it has one."""
     if not isinstance(sample.hypothesis, str):
         return ParsedChapters(sample.hypothesis, given_titles(sample.hyp_titles))
     content = ChapterContent(UNSET, sample.hyp_titles, sample.hypothesis, sample.format)
     audio = ItemAudio(given_text(sample.audio), reader.outputs_in, reader.progress)
     chapters = resolve(content, reader.reading, "", audio)
-    return (
-        chapters
-        if isinstance(chapters, ParsedChapters)
-        else [Fault("hypothesis", *f[1:]) for f in chapters]
-    )
+    if isinstance(chapters, ParsedChapters):
+        return chapters
+    return [Fault("hypothesis", *fault[1:]) for fault in chapters]
 
 
-def _spoken(sample: ChunksegSample, side: str) -> Starts | list[Fault] | None:
+def _spoken(sample: ChunksegSample, side: str) -> FoundStarts:
     names = [f"{side}_{kind}" for kind in SPEECH_KINDS]
     return spoken_of({name: getattr(sample, name) for name in names})
 
@@ -472,18 +443,14 @@ def _matches_by_value(
     boundaries = {name: chapters.boundaries for name, chapters in references.items()}
 
     def match(metric: MatchedMetric) -> BoundaryMatching:
+        collar, matching, edge = metric.collar, metric.boundary_matching, metric.edge
         systems = {
             system: match_boundaries(
-                case.output.boundaries,
-                boundaries,
-                duration=case.item.duration,
-                collar=metric.collar,
-                matching=metric.boundary_matching,
-                edge=metric.edge,
+                case.output.boundaries, boundaries, case.item.duration, collar, matching, edge
             )
             for system, case in cases.items()
         }
-        return BoundaryMatching(metric.collar, systems)
+        return BoundaryMatching(collar, systems)
 
     matches, values = {"": match(Collar())}, metrics.named
     for metric in metrics.metrics:
@@ -525,24 +492,24 @@ class ChapterReader(TaskReader):
 
     def separate(self, remarks: Counter[str]) -> dict[str, TaskReader]:
         """Return a reader for each level of headings."""
-        reading = self.reading
+        options = {
+            level: replace(self.reading.options, level=level) for level in found_levels(remarks)
+        }
         return {
-            level: replace(
-                self,
-                reading=replace(reading, options=replace(reading.options, level=level)),
-            )
-            for level in found_levels(remarks)
+            level: replace(self, reading=replace(self.reading, options=own))
+            for level, own in options.items()
         }
 
     def with_progress(self, progress: Progress) -> ChapterReader:
         return replace(self, progress=progress)
 
-    def output(self, record: Any, cases: Cases, row: int) -> ParsedChapters | list[Fault]:
+    def output(self, record: Any, cases: Cases, row: int) -> ChaptersOrFaults:
         assert isinstance(cases, ChapterCases)
         name = None if cases.audio is None else cases.audio[row]
         audio = ItemAudio(name, self.references_in, self.progress)
         record = content_in_seconds(record, self.reading.seconds("outputs"))
-        return resolve_output(record, self.reading, "output", audio)
+        chapters = resolve(record, self.reading, "output", audio)
+        return with_sentences(chapters, spoken(record, "output."))
 
     def reference(
         self, record: ChapterReferenceLine, names: Sequence[str]
@@ -618,7 +585,8 @@ class ChapterReader(TaskReader):
         if not references:
             remarks.update(text_remarks(cases))
         remarks["loose"] += sum(one.loose for one in resolved)
-        remarks += alignment_remarks(resolved)
+        remarks[ALIGNED_REMARK] += sum(one.is_aligned for one in resolved)
+        remarks.update(f"{DAMAGE_REMARK}{text}" for one in resolved for text in one.damage)
         return remarks + level_remarks(one.levels for one in resolved)
 
     def example(

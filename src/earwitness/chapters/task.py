@@ -87,7 +87,7 @@ def _title_tables(example: ExampleItem) -> Iterator[Table]:
     """Yield one table of titles per annotator: one row per title, one column per system."""
     annotators = dict.fromkeys(p.annotator for pairs in example.titles.values() for p in pairs)
     for annotator in annotators:
-        rows: dict[tuple[float, str, bool], dict[str, str]] = {}
+        rows = dict[tuple[float, str, bool], dict[str, str]]()
         for system, pairs in example.titles.items():
             for pair in pairs:
                 if pair.annotator == annotator:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf, nan
 from typing import Any, ClassVar
 
 import numpy as np
@@ -331,14 +332,17 @@ class TitleBertScore(EncodedMetric, TitleMetric):
 
     name = "title_bertscore"
     title = "Titles by BERTScore"
-    values = (
-        Value("tm_bs_precision", "high", -1, 1, "mean BERTScore precision of matched titles"),
-        Value("tm_bs_recall", "high", -1, 1, "mean BERTScore recall of matched titles"),
-        Value("tm_bs_f1", "high", -1, 1, "mean BERTScore F1 of matched titles"),
-        Value("tm_bs_f1_all", "high", -1, 1, "mean F1; titles without a match count as 0"),
-        Value("gc_bs_precision", "high", -1, 1, "BERTScore precision of all titles joined"),
-        Value("gc_bs_recall", "high", -1, 1, "BERTScore recall of all titles joined"),
-        Value("gc_bs_f1", "high", -1, 1, "BERTScore F1 of all titles joined"),
+    values = tuple(
+        Value(name, "high", -1, 1, about)
+        for name, about in {
+            "tm_bs_precision": "mean BERTScore precision of matched titles",
+            "tm_bs_recall": "mean BERTScore recall of matched titles",
+            "tm_bs_f1": "mean BERTScore F1 of matched titles",
+            "tm_bs_f1_all": "mean F1; titles without a match count as 0",
+            "gc_bs_precision": "BERTScore precision of all titles joined",
+            "gc_bs_recall": "BERTScore recall of all titles joined",
+            "gc_bs_f1": "BERTScore F1 of all titles joined",
+        }.items()
     )
     headline = "tm_bs_f1_all"
     empty_cells = {
@@ -363,9 +367,6 @@ class TitleBertScore(EncodedMetric, TitleMetric):
 
 
 # --- Word error rate -----------------------------------------------------------------------------
-
-
-INF = float("inf")
 
 
 @dataclass(frozen=True)
@@ -396,12 +397,15 @@ class WordErrorRate(ChapterMetric):
 
     name = "wer"
     title = "Word error rate"
-    values = (
-        Value("wer", "low", 0, INF, "errors of all cases per word of all references"),
-        Value("wer_sample", "low", 0, INF, "mean of the word error rates of cases"),
-        Value("wer_substitutions", "low", 0, INF, "substituted words per reference word"),
-        Value("wer_deletions", "low", 0, INF, "deleted words per reference word"),
-        Value("wer_insertions", "low", 0, INF, "inserted words per reference word"),
+    values = tuple(
+        Value(name, "low", 0, inf, about)
+        for name, about in {
+            "wer": "errors of all cases per word of all references",
+            "wer_sample": "mean of the word error rates of cases",
+            "wer_substitutions": "substituted words per reference word",
+            "wer_deletions": "deleted words per reference word",
+            "wer_insertions": "inserted words per reference word",
+        }.items()
     )
     headline = "wer"
     aligns = True
@@ -443,9 +447,6 @@ class WordErrorRate(ChapterMetric):
 # --- Titles of example items ---------------------------------------------------------------------
 
 
-NAN = float("nan")
-
-
 def pair_titles(
     cases: Mapping[str, Case], references: Mapping[str, Any], metric: TitleMetric | None
 ) -> dict[str, tuple[TitlePair, ...]]:
@@ -460,24 +461,15 @@ def pair_titles(
             wanted = chapters.titles
             places = rule.matched_places(titles, wanted, case.item.duration)
             texts = [(titles[mine][0], wanted[theirs][0]) for mine, theirs in places]
-            scores = [NAN] * len(texts)
+            scores = [nan] * len(texts)
             if metric and texts:
                 scores = metric.score_texts(texts)[:, 2].tolist()
+            alone, extra = dict(enumerate(wanted)), dict(enumerate(titles))
             rows += [
-                TitlePair(annotator, wanted[theirs], titles[mine], score)
+                TitlePair(annotator, alone.pop(theirs), extra.pop(mine), score)
                 for (mine, theirs), score in zip(places, scores, strict=True)
             ]
-            found = {theirs for _, theirs in places}
-            used = {mine for mine, _ in places}
-            rows += [
-                TitlePair(annotator, title, None, NAN)
-                for n, title in enumerate(wanted)
-                if n not in found
-            ]
-            rows += [
-                TitlePair(annotator, None, title, NAN)
-                for n, title in enumerate(titles)
-                if n not in used
-            ]
+            rows += [TitlePair(annotator, title, None, nan) for title in alone.values()]
+            rows += [TitlePair(annotator, None, title, nan) for title in extra.values()]
         pairs[system] = tuple(rows)
     return pairs if any(pairs.values()) else {}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from earwitness.speech.align import Aligner
 
 DEFAULT_BACKEND = "mms_fa"
+Fields = Mapping[str, Any]
 UNSUPPORTED_BACKEND = "alqalign"
 
 
@@ -49,7 +50,7 @@ def _open_loaded_mms() -> Aligner:
 
 
 def align_sentences(
-    audio_path: str, sentences: Sequence[Mapping[str, Any]], lang: str, backend: str = "mms_fa"
+    audio_path: str, sentences: Sequence[Fields], lang: str, backend: str = "mms_fa"
 ) -> list[dict[str, Any]] | None:
     """Return sentences with the times at which they are spoken; None with a warning on failure.
 
@@ -87,7 +88,7 @@ def align_sentences(
 
 
 def time_sentences(
-    audio: str, sentences: Sequence[Mapping[str, Any]], aligner: Aligner, language: str
+    audio: str, sentences: Sequence[Fields], aligner: Aligner, language: str
 ) -> list[dict[str, Any]]:
     """Return sentences with their times; one without words is where the previous one ends.
 
@@ -108,7 +109,7 @@ def time_sentences(
 
 
 def sections_to_boundary_timestamps(
-    aligned_sentences: Sequence[Mapping[str, Any]], sections: Sequence[Sequence[str]]
+    aligned_sentences: Sequence[Fields], sections: Sequence[Sequence[str]]
 ) -> list[float]:
     """Return the start of the first sentence of every section but the first.
 
@@ -139,7 +140,7 @@ def sections_to_boundary_timestamps(
 
 
 def update_timestamps_from_alignment(
-    sentences: Sequence[Mapping[str, Any]], segments: Sequence[Mapping[str, Any]]
+    sentences: Sequence[Fields], segments: Sequence[Fields]
 ) -> list[dict[str, Any]]:
     """Return the sentences with the starts and ends of the segments.
 

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,6 +24,7 @@ from earwitness.chunkseg.metrics import (
     COUNT_KEYS,
     REQUIRED_FIELDS,
     ChunksegResults,
+    Sample,
     aggregate,
     aggregate_metrics,
     boundary_metrics,
@@ -36,12 +37,12 @@ from earwitness.chunkseg.metrics import (
 from earwitness.chunkseg.parsers import parse_transcript
 from earwitness.chunkseg.titles import TitlePairs, title_scores, zero_title_scores
 from earwitness.errors import EarwitnessWarning, UsageError
-from earwitness.text.transcripts import Transcript
 
 if TYPE_CHECKING:
     from earwitness.speech.align import Aligner
 
 Titles = Sequence[tuple[str, float]]
+Row = dict[str, float]  # values of a sample by key
 KNOWN_FIELDS = {*REQUIRED_FIELDS, "id", "audio", "format", "meta"}
 KNOWN_FIELDS |= {"reference_transcript", "reference_titles", "hyp_titles"}
 FAILING_WINDOW_CHUNKS = 256  # segeval fails with windows of this length or more
@@ -219,12 +220,10 @@ def evaluate_batch(
         table = boundary_table(samples, chunk_size, collar, exact=exact)
         is_defined = ~np.isnan(table["precision"])
         _report_left_out(np.flatnonzero(~is_defined).tolist(), samples, chunk_size)
-        if exact:
-            for place in np.flatnonzero(is_defined).tolist():
-                value = float(table["window_diff"][place])
-                table["window_diff"][place] = _chunkseg_window_diff(
-                    value, samples[place], chunk_size, place
-                )
+        for place in np.flatnonzero(is_defined).tolist() if exact else ():
+            value = float(table["window_diff"][place])
+            value = _chunkseg_window_diff(value, samples[place], chunk_size, place)
+            table["window_diff"][place] = value
         defined = {name: column[is_defined] for name, column in table.items()}
         return aggregate(defined if is_defined.any() else {}, num_bootstrap)
     shared = (
@@ -268,8 +267,8 @@ class OutputText(NamedTuple):
 class AlignerChoice:
     """Backend and language of forced alignment; the aligner is opened when it is needed."""
 
-    backend: str = "mms_fa"
-    language: str = "eng"
+    backend: str
+    language: str
 
     @cached_property
     def aligner(self) -> Aligner:
@@ -281,15 +280,15 @@ class AlignerChoice:
 class TextSettings:
     """Settings for reading and comparing texts."""
 
-    format: str | None = None
-    custom_pattern: str | None = None
-    timestamp_format: str | None = None
-    tgt_lang: str = "en"
-    force_alignment: bool = False
-    tolerance: float = 5.0
-    tm_rule: str = "start_end"
-    exact: bool = False
-    choice: AlignerChoice = field(default_factory=AlignerChoice)
+    format: str | None
+    custom_pattern: str | None
+    timestamp_format: str | None
+    tgt_lang: str
+    force_alignment: bool
+    tolerance: float
+    tm_rule: str
+    exact: bool
+    choice: AlignerChoice
 
     def read(self, text: str, audio: str | None, place: str) -> OutputText:
         """Return the content of a transcript; flaws cause warnings, and the rest is used."""
@@ -307,15 +306,12 @@ class TextSettings:
         if self._needs_alignment(transcript.times, transcript.sections):
             from earwitness.speech.ctc import AlignmentFailure
 
+            path, choice = Path(_require_audio(audio)), self.choice
             try:
-                transcript = self._align(transcript, audio)
+                transcript = align_sections(transcript, path, choice.aligner, choice.language)
             except AlignmentFailure as failure:
                 return OutputText([], [], transcript.text, str(failure))
         return OutputText(transcript.times, transcript.titles, transcript.text)
-
-    def _align(self, transcript: Transcript, audio: str | None) -> Transcript:
-        path = Path(_require_audio(audio))
-        return align_sections(transcript, path, self.choice.aligner, self.choice.language)
 
     def _read_exactly(self, text: str, audio: str | None) -> OutputText:
         """Read like chunkseg: titles are numbered, and the first title starts at 0.
@@ -362,14 +358,14 @@ class MeasuredSamples(NamedTuple):
     ``failed`` are the places of samples that could not be aligned.
     """
 
-    rows: list[dict[str, float]]
+    rows: list[Row]
     failed: set[int]
     model: str
     signature: str
 
 
 def _sample_rows(
-    samples: Sequence[Mapping[str, Any]],
+    samples: Sequence[Sample],
     settings: Sequence[TextSettings],
     chunk_size: float,
     collar: float,
@@ -406,40 +402,32 @@ def _sample_rows(
 
 
 def _boundary_rows(
-    samples: Sequence[Mapping[str, Any]], chunk_size: float, collar: float, *, exact: bool
-) -> list[dict[str, float]]:
+    samples: Sequence[Sample], chunk_size: float, collar: float, *, exact: bool
+) -> list[Row]:
     """Return the boundary keys of every sample; none for a sample without a defined value."""
     single = _single_row(samples[0], chunk_size, collar, exact) if len(samples) == 1 else None
     rows = [single] if single is not None else _table_rows(samples, chunk_size, collar, exact)
-    if exact:
-        for place, (row, sample) in enumerate(zip(rows, samples, strict=True)):
-            if row:
-                row["window_diff"] = _chunkseg_window_diff(
-                    row["window_diff"], sample, chunk_size, place
-                )
+    for place, (row, sample) in enumerate(zip(rows, samples, strict=True)):
+        if row and exact:
+            value = _chunkseg_window_diff(row["window_diff"], sample, chunk_size, place)
+            row["window_diff"] = value
     return rows
 
 
-def _single_row(
-    sample: Mapping[str, Any], chunk_size: float, collar: float, exact: bool
-) -> dict[str, float] | None:
+def _single_row(sample: Sample, chunk_size: float, collar: float, exact: bool) -> Row | None:
     """Return the boundary keys of one sample, or None if it has other values than plain numbers."""
-    sides = [_plain_times(sample.get(side)) for side in ("hypothesis", "reference")]
+    given, wanted = _plain_times(sample.get("hypothesis")), _plain_times(sample.get("reference"))
     duration = sample.get("duration")
-    if None in sides or not isinstance(duration, int | float) or not math.isfinite(duration):
+    if given is None or wanted is None or not isinstance(duration, int | float):
         return None
-    if not exact and any(time != time for side in sides if side for time in side):
+    if not math.isfinite(duration) or (not exact and any(time != time for time in given + wanted)):
         return None  # NaN is refused
     chunks, near = boundary_metrics(chunk_size, collar)
-    output, reference = ([time for time in side if time > 0] for side in sides if side is not None)
+    output, reference = ([time for time in side if time > 0] for side in (given, wanted))
     count, output_chunks = boundary_chunks(duration, output, chunks.chunk_size)
-    if not count:
-        return {}
     reference_chunks = boundary_chunks(duration, reference, chunks.chunk_size)[1]
-    if (
-        not (exact or output_chunks or reference_chunks)
-        and max(output + reference, default=0) > duration
-    ):
+    is_outside = max(output + reference, default=0) > duration
+    if not count or (is_outside and not (exact or output_chunks or reference_chunks)):
         return {}
     return {
         **chunk_values(output_chunks, reference_chunks, count),
@@ -456,8 +444,8 @@ def _plain_times(times: Any) -> list[float] | None:
 
 
 def _table_rows(
-    samples: Sequence[Mapping[str, Any]], chunk_size: float, collar: float, exact: bool
-) -> list[dict[str, float]]:
+    samples: Sequence[Sample], chunk_size: float, collar: float, exact: bool
+) -> list[Row]:
     values = boundary_table(samples, chunk_size, collar, exact=exact)
     table = {name: column.tolist() for name, column in values.items()}
     return [
@@ -471,16 +459,12 @@ def _table_rows(
     ]
 
 
-def _chunkseg_window_diff(
-    value: float, sample: Mapping[str, Any], chunk_size: float, place: int
-) -> float:
+def _chunkseg_window_diff(value: float, sample: Sample, chunk_size: float, place: int) -> float:
     """Return chunkseg's WindowDiff: wrong for one chunk, an error for large windows."""
-    chunks, output = boundary_chunks(
-        sample["duration"], (time for time in sample["hypothesis"] if time > 0), chunk_size
+    sides = ([time for time in sample[name] if time > 0] for name in ("hypothesis", "reference"))
+    (chunks, output), (_, reference) = (
+        boundary_chunks(sample["duration"], side, chunk_size) for side in sides
     )
-    reference = boundary_chunks(
-        sample["duration"], (time for time in sample["reference"] if time > 0), chunk_size
-    )[1]
     window = window_chunks(chunks, len(reference))
     if chunks > 1 and window < FAILING_WINDOW_CHUNKS:
         return value
@@ -493,8 +477,8 @@ def _chunkseg_window_diff(
 
 
 def _add_titles(
-    rows: list[dict[str, float]],
-    samples: Sequence[Mapping[str, Any]],
+    rows: list[Row],
+    samples: Sequence[Sample],
     texts: Sequence[OutputText | None],
     settings: Sequence[TextSettings],
 ) -> tuple[str, str]:
@@ -530,7 +514,7 @@ def _is_text(sample: Any) -> bool:
     return isinstance(sample, Mapping) and isinstance(sample.get("hypothesis"), str)
 
 
-def _report_unknown(samples: Sequence[Mapping[str, Any]]) -> None:
+def _report_unknown(samples: Sequence[Sample]) -> None:
     mappings = [sample for sample in samples if isinstance(sample, Mapping)]
     unknown = Counter(field for sample in mappings for field in sample.keys() - KNOWN_FIELDS)
     if unknown:
@@ -547,9 +531,7 @@ def _report_failed(texts: Sequence[OutputText | None], *, exact: bool) -> None:
             warnings.warn(message, EarwitnessWarning, stacklevel=4)
 
 
-def _report_left_out(
-    left_out: Sequence[int], samples: Sequence[Mapping[str, Any]], chunk_size: float
-) -> None:
+def _report_left_out(left_out: Sequence[int], samples: Sequence[Sample], chunk_size: float) -> None:
     """Warn of samples that are shorter than a chunk, or have boundaries only after the end."""
     durations = (samples[place]["duration"] for place in left_out)
     short = sum(boundary_chunks(duration, (), chunk_size)[0] == 0 for duration in durations)

@@ -24,6 +24,7 @@ from earwitness.text.alignment import word_errors
 
 
 ChunkFlags = NDArray[Any]  # 1 with a boundary, else 0
+Sample = Mapping[str, Any]
 
 
 def binary_precision(pred: ChunkFlags, ref: ChunkFlags) -> float:
@@ -143,13 +144,12 @@ def _window_errors(output: set[int], reference: set[int], chunks: int) -> tuple[
     if windows <= 0:
         return 0.0, float(output != reference)
     changes = []  # window, change of the boundaries of the output and of the reference inside
-    for place in output:
-        changes += [(max(place - width + 1, 0), 1, 0), (min(place + 1, windows), -1, 0)]
-    for place in reference:
-        changes += [(max(place - width + 1, 0), 0, 1), (min(place + 1, windows), 0, -1)]
-    changes.sort()
+    for places, mine, theirs in ((output, 1, 0), (reference, 0, 1)):
+        for place in places:
+            first, after = max(place - width + 1, 0), min(place + 1, windows)
+            changes += [(first, mine, theirs), (after, -mine, -theirs)]
     pk = difference = n_output = n_reference = before = 0
-    for window, output_change, reference_change in changes:
+    for window, output_change, reference_change in sorted(changes):
         if n_output != n_reference:
             difference += window - before
             if not (n_output and n_reference):
@@ -195,7 +195,7 @@ def _hamming_distance(output: set[int], reference: set[int]) -> int:
 
 def _cheapest(costs: Mapping[int, int], steps: Sequence[tuple[int, int]]) -> dict[int, int]:
     """Return costs after an event; ``steps`` are possible changes of the balance and their cost."""
-    least: dict[int, int] = {}
+    least = dict[int, int]()
     for balance, cost in costs.items():
         for step, price in steps:
             after, total = balance + step, cost + price
@@ -283,7 +283,7 @@ def boundary_metrics(chunk_size: float, collar: float) -> tuple[Chunks, Collar]:
 
 
 def boundary_table(
-    samples: Sequence[Mapping[str, Any]], chunk_size: float, collar: float, *, exact: bool = False
+    samples: Sequence[Sample], chunk_size: float, collar: float, *, exact: bool = False
 ) -> dict[str, Floats]:
     """Return values by name, one number per sample.
 
@@ -291,7 +291,7 @@ def boundary_table(
     """
     cases = _chapter_cases(samples, exact=exact)
     starts = range(0, len(cases), SAMPLES_PER_KERNEL_CALL)
-    table: dict[str, Floats] = {}
+    table = dict[str, Floats]()
     for metric in boundary_metrics(chunk_size, collar):
         timed = _inside_chunks(cases, chunk_size) if exact and isinstance(metric, Chunks) else cases
         rows = [
@@ -329,7 +329,7 @@ def time_warnings(samples: Sequence[Any]) -> Iterator[str]:
     yield from time_notes(remarks, {}, SCORE_UNIT_OPTION)
 
 
-def _chapter_cases(samples: Sequence[Mapping[str, Any]], *, exact: bool = False) -> ChapterCases:
+def _chapter_cases(samples: Sequence[Sample], *, exact: bool = False) -> ChapterCases:
     try:
         duration = np.array([sample["duration"] for sample in samples])
         output = Ragged.from_rows([sample["hypothesis"] for sample in samples])
@@ -488,7 +488,7 @@ def aggregate_metrics(
     >>> aggregate_metrics([{"pk": 0.25}, {"pk": 0.75}])["pk"]["mean"]
     0.5
     """
-    columns: dict[str, list[float]] = {}
+    columns = dict[str, list[float]]()
     for row in all_metrics:
         for name, value in row.items():
             columns.setdefault(name, []).append(value)
@@ -507,33 +507,20 @@ def aggregate_metrics(
 
 def aggregate(values: Mapping[str, Floats], draws: int) -> ChunksegResults:
     """Return one entry per key, in the order of the keys, followed by f1."""
-    drawn = {
-        name: _draw_means(column, draws)
-        for name, column in values.items()
-        if name not in COUNT_KEYS
-    }
     results = ChunksegResults()
-    if not values:
-        return results
-    ends = {}
-    if drawn:
-        lows, highs = np.percentile(list(drawn.values()), [2.5, 97.5], axis=1)
-        ends = dict(zip(drawn, zip(lows.tolist(), highs.tolist(), strict=True), strict=True))
     for name, column in values.items():
         mean = float(np.mean(column))
         if name in COUNT_KEYS:
             results[name] = _sigma_band(mean, float(np.std(column)))
         else:
-            low, high = ends[name]
-            std = float(np.std(drawn[name]))
+            drawn = _draw_means(column, draws)
+            low, high = np.percentile(drawn, [2.5, 97.5]).tolist()
+            std = float(np.std(drawn))
             results[name] = {"mean": mean, "std": std, "ci_lower": low, "ci_upper": high}
     if {"precision", "recall"} <= results.keys():
-        precision, recall = results["precision"], results["recall"]
-        results["f1"] = _sigma_band(
-            *f1_score_with_std_dev(
-                precision["mean"], recall["mean"], precision["std"], recall["std"]
-            )
-        )
+        sides = results["precision"], results["recall"]
+        parts = [side[name] for name in ("mean", "std") for side in sides]
+        results["f1"] = _sigma_band(*f1_score_with_std_dev(*parts))
     return results
 
 

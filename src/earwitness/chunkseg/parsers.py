@@ -7,7 +7,7 @@ so they may differ from those of chunkseg, which uses nltk; words and times are 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from earwitness.errors import UsageError
@@ -68,7 +68,7 @@ def parse_newline(text: str) -> Sections:
     [['One.'], ['Two.', 'Three.']]
     """
     parts = re.split(r"\n\n+", text.strip()) if isinstance(text, str) else []
-    return [_sentences(part) for part in parts if part.strip()]
+    return [split_sentences(part.strip()) for part in parts if part.strip()]
 
 
 def parse_markdown(text: str) -> tuple[list[str], Sections]:
@@ -80,7 +80,7 @@ def parse_markdown(text: str) -> tuple[list[str], Sections]:
     headings = _headings(MARKDOWN_HEADING, text)
     if not headings:
         has_text = isinstance(text, str) and bool(text.strip())
-        return [], [_sentences(text)] if has_text else []
+        return [], [split_sentences(text.strip())] if has_text else []
     return [heading["title"].strip() for heading in headings], _sections(text, headings)
 
 
@@ -108,7 +108,7 @@ def parse_custom(text: str, pattern: str) -> Sections:
     [['One.'], ['Two.']]
     """
     parts = re.split(pattern, text) if isinstance(text, str) else []
-    return [_sentences(part) for part in parts if part.strip()]
+    return [split_sentences(part.strip()) for part in parts if part.strip()]
 
 
 def parse_custom_timestamped(
@@ -209,18 +209,13 @@ def _headings(expression: re.Pattern[str], text: Any) -> list[re.Match[str]]:
     return list(expression.finditer(text)) if isinstance(text, str) else []
 
 
-def _sections(text: str, headings: Iterable[re.Match[str]]) -> Sections:
+def _sections(text: str, headings: Sequence[re.Match[str]]) -> Sections:
     """Return the sentences after each heading; text before the first belongs to no section."""
-    headings = list(headings)
     stops = [heading.start() for heading in headings[1:]] + [len(text)] * bool(headings)
     return [
-        _sentences(text[heading.end() : stop])
+        split_sentences(text[heading.end() : stop].strip())
         for heading, stop in zip(headings, stops, strict=True)
     ]
-
-
-def _sentences(text: str) -> list[str]:
-    return split_sentences(text.strip())
 
 
 def _seconds(clock: str) -> int:

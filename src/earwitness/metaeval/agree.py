@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
-from earwitness.analysis.evidence import RepeatedVote
-from earwitness.analysis.pipeline import ScreenedRatings, screen_ratings
+from earwitness.analysis.pipeline import screen_ratings
 from earwitness.analysis.prepare import MEAN_VOTE
 from earwitness.analysis.rating_set import (
     RatingSet,
     TableOptions,
 )
 from earwitness.analysis.settings import AnalysisSettings
-from earwitness.core import Progress, Rating, Score, StrPath, group_values
+from earwitness.core import Progress, Rating, StrPath, group_values
 from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.metaeval.join import check_controls, metric_columns
@@ -82,30 +81,37 @@ def agree_with_ratings(
     ``reading`` is how tables of ratings were read, and ``keep`` the conditions on their fields.
     """
     screened = screen_ratings(material, analysis)
-    analysis, notes = screened.settings, _screening_notes(screened)
+    analysis, notes = screened.settings, [*screened.screening.notes]
+    excluded = len({*screened.screening.left})
+    if screened.all_fail:
+        notes.append("screening would exclude all listeners, so all listeners are kept")
+    elif excluded:
+        notes.append(f"screening excluded {excluded:,} listener{'s' * (excluded != 1)}")
     kept, controls = _drop_controls(screened.kept, analysis)
     notes += score_notes
-    notes += _repeat_notes(screened.doubled, analysis.doubled)
+    if repeats := screened.doubled:
+        rule, votes = analysis.doubled, sum(len(repeat.values) for repeat in repeats)
+        used = "mean of each" if rule == MEAN_VOTE else f"{rule} vote of each"
+        ratings = f"{len(repeats):,} rating{'s' * (len(repeats) != 1)}"
+        about = "(same listener, output and scale)"
+        notes.append(f"{votes:,} votes are repeats of {ratings} {about}; the {used} is used")
     notes += [f"hidden references and anchors excluded: {', '.join(controls)}"] if controls else []
     worse = sorted(analysis.low_scales(kept))
     notes += [f"lower ratings are better on {', '.join(worse)}"] if worse else []
-    scales = _check_scales(scales, kept)
+    rated = {rating.scale for rating in kept}
+    scales = list(dict.fromkeys(canonical_scale(name, rated) for name in scales))
+    for name in scales:
+        if name not in rated:
+            raise UsageError(f'no ratings on scale "{name}" — {nearest(name, rated)}')
     inputs = _collect_scores(tables, scoring, material, kept, notes, settings.partial)
     left = "+".join(controls) or "none"
     low = f"|low_is_good={'+'.join(analysis.low_is_good)}" if analysis.low_is_good else ""
-    chosen = f"{analysis.chosen}|left={left}{low}{_pattern_signature(scoring, reading)}"
+    named = {"scores": scoring.score_pattern, "ratings": reading.pattern}
+    patterns = ",".join(f"{name}={pattern}" for name, pattern in named.items() if pattern)
+    chosen = f"{analysis.chosen}|left={left}{low}{patterns and f'|patterns({patterns})'}"
     known = Scales(analysis.scales, analysis.named_scales.low)
     inputs = _filter_inputs(replace(inputs, kept=chosen, scales=known), keep)
     return analyse_agreement(inputs, settings, scales, progress=progress)
-
-
-def _repeat_notes(repeats: Sequence[RepeatedVote], rule: str) -> list[str]:
-    """Return a note on votes with the same listener, output and scale, if any."""
-    votes = sum(len(repeat.values) for repeat in repeats)
-    used = "the mean of each is used" if rule == MEAN_VOTE else f"the {rule} vote of each is used"
-    ratings = f"{len(repeats):,} rating{'s' * (len(repeats) != 1)}"
-    note = f"{votes:,} votes are repeats of {ratings} (same listener, output and scale); {used}"
-    return [note] if repeats else []
 
 
 def _drop_controls(
@@ -130,40 +136,13 @@ def _drop_controls(
     return kept or ratings, names
 
 
-def _pattern_signature(scoring: ScoreOptions, reading: TableOptions) -> str:
-    """Return the patterns of sample names, if any, for the signature."""
-    patterns = {"scores": scoring.score_pattern, "ratings": reading.pattern}
-    parts = [f"{name}={pattern}" for name, pattern in patterns.items() if pattern]
-    return f"|patterns({','.join(parts)})" if parts else ""
-
-
-def _screening_notes(screened: ScreenedRatings) -> list[str]:
-    """Return what screening could not judge, and how many listeners it excluded."""
-    notes, excluded = [*screened.screening.notes], len({*screened.screening.left})
-    if screened.all_fail:
-        notes.append("screening would exclude all listeners, so all listeners are kept")
-    elif excluded:
-        notes.append(f"screening excluded {excluded:,} listener{'s' * (excluded != 1)}")
-    return notes
-
-
-def _check_scales(names: Sequence[str], ratings: Iterable[Rating]) -> list[str]:
-    """Return the names as the ratings write them; raise UsageError if a scale has no ratings."""
-    scales = {rating.scale for rating in ratings}
-    found = [canonical_scale(name, scales) for name in names]
-    for name in found:
-        if name not in scales:
-            raise UsageError(f'no ratings on scale "{name}" — {nearest(name, scales)}')
-    return list(dict.fromkeys(found))
-
-
 def _collect_scores(
     files: Sequence[Path | RecordSource],
     scoring: ScoreOptions,
     material: RatingSet,
     ratings: Sequence[Rating],
     screening_notes: Sequence[str],
-    partial_columns: Sequence[str] = (),
+    partial_columns: Sequence[str],
 ) -> ScoresAndRatings:
     tables = _read_tables(files, scoring)
     scores = [score for table in tables for score in table.scores]
@@ -172,7 +151,10 @@ def _collect_scores(
         lengths, file = output_lengths(str(scoring.outputs))
         scores += lengths
         inputs.append(file)
-    full, fewer = _split_by_references(scores)
+    references = group_values((score.metric, score.references) for score in scores)
+    most = {metric: max(counts) for metric, counts in references.items()}
+    full = [score for score in scores if score.references == most[score.metric]]
+    fewer = [score for score in scores if score.references < most[score.metric]]
     rated, known = {one.scale for one in material.ratings}, {score.metric for score in full}
     low = [n for n in scoring.low if n in known or canonical_scale(n, rated) not in rated]
     metrics, notes = metric_columns(full, low, scoring.baselines)
@@ -251,11 +233,3 @@ def _filter_inputs(inputs: ScoresAndRatings, where: Filter) -> ScoresAndRatings:
     return replace(
         inputs, scores=scores, fewer=fewer, ratings=ratings, notes=tuple(notes), kept=chosen
     )
-
-
-def _split_by_references(scores: Sequence[Score]) -> tuple[list[Score], list[Score]]:
-    """Return the scores with the most references of their metric, and those with fewer."""
-    references = group_values((score.metric, score.references) for score in scores)
-    max_references = {metric: max(counts) for metric, counts in references.items()}
-    full = [score for score in scores if score.references == max_references[score.metric]]
-    return full, [score for score in scores if score.references < max_references[score.metric]]

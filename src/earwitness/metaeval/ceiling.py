@@ -13,7 +13,7 @@ from earwitness.metaeval.coefficients import coefficient_names
 from earwitness.metaeval.figures import ScaleComparison
 from earwitness.metaeval.levels import cell_means, compare_paired_tables
 from earwitness.metaeval.results import Figure, HumanCeiling
-from earwitness.stats.arrays import Floats, Parts, split, weighted_sums
+from earwitness.stats.arrays import Floats, seeded_generator, split, weighted_sums
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interval
 from earwitness.stats.significance import ratio
 from earwitness.stats.votes import MedianVotes, Votes
@@ -68,24 +68,21 @@ def measure_ceilings(
     """
     values_by_way = []
     for firsts in (np.eye(votes.size[2]), draw_halves(votes, splits, seed)):
-        sides = side_tables(votes, firsts)
-        tables = [_compare_sides(*pair, level, names) for pair in sides]
+        tables = []
+        for sides in side_tables(votes, firsts):
+            if level == "global":  # all cells are outputs of one item
+                first, second = (side.reshape(len(side), -1, 1) for side in sides)
+                tables.append(compare_paired_tables(first, second, "item", names))
+            else:
+                tables.append(compare_paired_tables(*sides, level, names))
         values_by_way.append(np.concatenate([np.empty((len(names), 0)), *tables], axis=1))
     return [(Ceiling(a), Ceiling(b)) for a, b in zip(*values_by_way, strict=True)]
-
-
-def _compare_sides(first: Floats, second: Floats, level: str, names: Sequence[str]) -> Floats:
-    """Return coefficients × tables; all cells are outputs of one item at the global level."""
-    if level == "global":
-        first, second = (side.reshape(len(side), -1, 1) for side in (first, second))
-        level = "item"
-    return compare_paired_tables(first, second, level, names)
 
 
 def draw_halves(votes: Votes, splits: int, seed: int) -> Floats:
     """Return one row per split: 1 for raters of the first half, 0 for others."""
     raters = np.unique(votes.listeners)
-    rng = np.random.Generator(np.random.PCG64((seed, 0)))
+    rng = seeded_generator((seed, 0))
     order = np.argsort(rng.random((splits, len(raters))), axis=1, kind="stable")
     first_half = np.zeros((splits, votes.size[2]))
     np.put_along_axis(first_half, raters[order[:, : len(raters) // 2]], 1.0, axis=1)
@@ -104,7 +101,7 @@ def side_tables(votes: Votes, firsts: Floats) -> Iterator[tuple[Floats, Floats]]
         first, second = (
             cell_means(votes, side).swapaxes(1, 2).reshape(len(block), -1)
             if isinstance(votes, MedianVotes)
-            else _cell_means(side, values, counts)
+            else ratio(weighted_sums(side, values).sum(axis=0), weighted_sums(side, counts)[0])
             for side in (block, 1 - block)
         )
         gaps = np.isnan(first) | np.isnan(second)
@@ -113,11 +110,6 @@ def side_tables(votes: Votes, firsts: Floats) -> Iterator[tuple[Floats, Floats]]
             for side in (first, second)
         )
         yield first, second
-
-
-def _cell_means(weights: Floats, values: Parts, counts: Parts) -> Floats:
-    """Return the mean vote of the raters of each row in each cell; NaN without a vote."""
-    return ratio(weighted_sums(weights, values).sum(axis=0), weighted_sums(weights, counts)[0])
 
 
 # --- Rater agreement on a scale ------------------------------------------------------------------

@@ -13,7 +13,7 @@ from earwitness.metaeval.levels import (
     fit_item_effects,
     mean_of_defined,
 )
-from earwitness.stats.arrays import Bools, Floats
+from earwitness.stats.arrays import Bools, Floats, seeded_generator
 from earwitness.stats.votes import Codes
 
 # Systems are permuted in the ratings: the ratings of one system, on all items, are compared with
@@ -52,34 +52,30 @@ def chance_coefficients(
     ``evaluate`` returns coefficients × draws × metrics; by default it computes those of the level.
     """
     metrics, systems, items = grid.scores.shape
-    rng = np.random.Generator(np.random.PCG64((seed, 9)))
+    rng = seeded_generator((seed, 9))
     orders = np.argsort(rng.random((draws, systems)), axis=1, kind="stable")
     columns = np.argsort(rng.random((draws, items)), axis=1, kind="stable")
     rows = max(1, NUMBERS_IN_MEMORY // max(1, items * systems * systems))
     coefficients = np.full((len(names), draws), np.nan)
-    for metric, scores in enumerate(grid.scores):
-        one = _without_missing(scores, grid.people, level)
+    for metric, metric_scores in enumerate(grid.scores):
+        is_known = ~np.isnan(metric_scores) & ~np.isnan(grid.people)
+        scores, ratings = (
+            np.where(is_known, side, np.nan) for side in (metric_scores, grid.people)
+        )
+        if level == "system" and not is_known.all():  # means of incomplete systems
+            scores, ratings = (mean_of_defined(side, axis=1)[:, None] for side in (scores, ratings))
         for start in range(metric, draws, metrics * rows):
             block = np.arange(start, min(draws, start + metrics * rows), metrics)
-            people = _permute_ratings(one.people, level, orders[block], columns[block])
-            weights = [np.ones((len(block), size)) for size in one.people.shape]
+            people = _permute_ratings(ratings, level, orders[block], columns[block])
+            weights = [np.ones((len(block), size)) for size in ratings.shape]
             study_draws = StudyDraws(weights[0], weights[1], people)
             values = (
-                evaluate(one.scores, study_draws)
+                evaluate(scores[None], study_draws)
                 if evaluate
-                else evaluate_draws(level, one.scores, study_draws, names)[0]
+                else evaluate_draws(level, scores[None], study_draws, names)[0]
             )
             coefficients[:, block] = values[:, :, 0]
     return coefficients
-
-
-def _without_missing(scores: Floats, people: Floats, level: str) -> ScoreRatingGrid:
-    """Return the scores and ratings of cells that have both; means of incomplete systems."""
-    is_known = ~np.isnan(scores) & ~np.isnan(people)
-    scores, people = (np.where(is_known, table, np.nan) for table in (scores, people))
-    if level == "system" and not is_known.all():
-        scores, people = (mean_of_defined(table, axis=1)[:, None] for table in (scores, people))
-    return ScoreRatingGrid(scores[None], people)
 
 
 def _permute_ratings(people: Floats, level: str, orders: Codes, columns: Codes) -> Floats:

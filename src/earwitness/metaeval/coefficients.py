@@ -22,7 +22,7 @@ from earwitness.metaeval.pair_counts import (
     sum_over_pairs,
     units_first,
 )
-from earwitness.stats.arrays import Bools, Floats
+from earwitness.stats.arrays import Floats
 from earwitness.stats.significance import ratio
 
 # --- Weighted correlations -----------------------------------------------------------------------
@@ -104,30 +104,27 @@ def _spearman_by_pairs(metrics: Floats, signs: Signs, weights: Floats) -> Floats
     total = weights.sum(axis=2)
     is_small = total.max(initial=0) ** 3 < SINGLE_PRECISION_LIMIT
     units = units_first(weights.astype(np.float32 if is_small else np.float64))
-    people_ranks = _ranks_by_pairs(signs, units)
+    index, (is_earlier, is_later) = pair_index(len(units)), _pair_members(len(units))
+    shape = len(signs), units[0].size
+    above = is_later @ (units[index.earlier] * signs).reshape(shape)
+    above -= is_earlier @ (units[index.later] * signs).reshape(shape)
+    people_ranks = np.asarray(above.reshape(units.shape), units.dtype)
     spread_y = np.einsum("ngd,ngd,ngd->gd", units, people_ranks, people_ranks)[:, :, None]
-    index, rank_differences = pair_index(len(units)), pair_products(units)
+    rank_differences = pair_products(units)
     rank_differences *= people_ranks[index.later] - people_ranks[index.earlier]
     order = pair_signs(metrics)
     correlations = sum_over_pairs(order.astype(units.dtype), rank_differences)
     cubes = (weights * weights * weights).sum(axis=2)[:, :, None]
     has_ties = (order == 0).any(axis=(0, 1))
     if has_ties.any():
-        tied_weights = _tied_weights(metrics[:, has_ties], units)
+        own = metrics[:, has_ties]
+        is_tied = (own[:, :, :, None] == own[:, :, None, :]).astype(units.dtype)
+        tied_weights = is_tied @ units.transpose(1, 0, 2)[:, None]
         cubes = np.repeat(cubes, metrics.shape[1], axis=2)
         cubes[:, :, has_ties] = np.einsum("ngd,grnd,grnd->gdr", units, tied_weights, tied_weights)
     spread_x = _sum_of_squared_ranks(total[:, :, None], cubes)
     _divide_by_spreads(correlations, spread_x, spread_y.astype(np.float64))
     return correlations
-
-
-def _ranks_by_pairs(signs: Signs, units: Floats) -> Floats:
-    """Return ranks as units × groups × draws, like the weights."""
-    index, (is_earlier, is_later) = pair_index(len(units)), _pair_members(len(units))
-    shape = len(signs), units[0].size
-    above = is_later @ (units[index.earlier] * signs).reshape(shape)
-    above -= is_earlier @ (units[index.later] * signs).reshape(shape)
-    return np.asarray(above.reshape(units.shape), units.dtype)
 
 
 @lru_cache(maxsize=4)
@@ -142,12 +139,6 @@ def _sum_of_squared_ranks(total: Floats, cubes: Floats) -> Floats:
     return np.asarray((total**3 - cubes) / 3)
 
 
-def _tied_weights(metrics: Floats, units: Floats) -> Floats:
-    """Return the weight of all units that tie with a unit, as groups × metrics × units × draws."""
-    is_tied = (metrics[:, :, :, None] == metrics[:, :, None, :]).astype(units.dtype)
-    return np.asarray(is_tied @ units.transpose(1, 0, 2)[:, None])
-
-
 def _spearman_by_sorting(metrics: Floats, people: Floats, weights: Floats) -> Floats:
     """Return Spearman's ρ by group and draw, with ranks from cumulative weights."""
     groups, rows, _ = metrics.shape
@@ -157,7 +148,10 @@ def _spearman_by_sorting(metrics: Floats, people: Floats, weights: Floats) -> Fl
         sorted_units = sort_units(metrics[group])
         for draw in range(draws):
             draw_weights = weights[group, draw]
-            people_ranks = _weighted_ranks(people[group, draw % people.shape[1]], draw_weights)
+            codes = np.unique(people[group, draw % people.shape[1]], return_inverse=True)[1]
+            weight_by_code = np.bincount(codes, draw_weights)
+            cumulative = np.cumsum(weight_by_code)
+            people_ranks = (2 * cumulative - weight_by_code - cumulative[-1])[codes]
             weighted_ranks, total = draw_weights * people_ranks, draw_weights.sum()
             ranks, cubes = _sorted_ranks(sorted_units, draw_weights)
             shared = np.einsum("rn,rn->r", ranks, weighted_ranks[sorted_units.orders])
@@ -188,14 +182,6 @@ def _sorted_ranks(sorted_units: SortedUnits, weights: Floats) -> tuple[Floats, F
     return ranks, cubes
 
 
-def _weighted_ranks(values: Floats, weights: Floats) -> Floats:
-    codes = np.unique(values, return_inverse=True)[1]
-    weight_by_code = np.bincount(codes, weights)
-    cumulative = np.cumsum(weight_by_code)
-    ranks: Floats = (2 * cumulative - weight_by_code - cumulative[-1])[codes]
-    return ranks
-
-
 def count_different_values(values: Floats, weights: Floats) -> Floats:
     """Return the number of distinct values with a weight: groups × draws × rows of values.
 
@@ -208,19 +194,15 @@ def count_different_values(values: Floats, weights: Floats) -> Floats:
         return counts
     counts = np.repeat(counts, values.shape[1], axis=2)
     if values.shape[2] <= MAX_THINGS_ALL_PAIRS:
-        counts[:, :, has_ties] = _count_first_occurrences(values[:, has_ties], weights > 0)
+        own = values[:, has_ties]  # present units that no earlier present unit equals
+        is_equal = np.tril(own[:, :, :, None] == own[:, :, None, :], -1).astype(np.float32)
+        present = (weights > 0).swapaxes(1, 2)[:, None].astype(np.float32)
+        is_first = (is_equal @ present == 0) & (present > 0)
+        counts[:, :, has_ties] = is_first.sum(axis=2, dtype=np.float64).swapaxes(1, 2)
         return counts
     for row in np.flatnonzero(has_ties):
         counts[:, :, row] = count_different_per_draw(values[:, [row]], weights)
     return counts
-
-
-def _count_first_occurrences(values: Floats, is_present: Bools) -> Floats:
-    """Count present units that no earlier present unit equals."""
-    is_equal = np.tril(values[:, :, :, None] == values[:, :, None, :], -1).astype(np.float32)
-    present = is_present.swapaxes(1, 2)[:, None].astype(np.float32)
-    is_first = (is_equal @ present == 0) & (present > 0)
-    return np.asarray(is_first.sum(axis=2, dtype=np.float64).swapaxes(1, 2))
 
 
 def count_different_per_draw(values: Floats, weights: Floats) -> Floats:

@@ -109,7 +109,13 @@ def swap_contributions(
             - second.weights[:, None] * second.sums
             + np.sqrt(first.weights * second.weights)[:, None] * (crossed[0][0] - crossed[1][0])
         )
-        contributions[row] = _by_swapped_unit(sums / 2, is_known, level, unit)
+        if level == "system":
+            contributions[row] = sums[0] / 2
+            continue
+        table = np.zeros(is_known.shape)
+        table[is_known] = (sums.T[is_known] if level == "item" else sums[0]) / 2
+        axis = {"systems": 1, "items": 0}.get(unit)
+        contributions[row] = table.ravel() if axis is None else table.sum(axis=axis)
     return contributions
 
 
@@ -122,17 +128,6 @@ def _by_group(table: Floats, is_known: Bools, level: str) -> tuple[Floats, Bools
         return cells[is_known][None], np.ones((1, int(is_known.sum())), bool)
     means = np.nan_to_num(known_means(table, is_known))
     return means[None], np.any(is_known, axis=1, keepdims=True).T
-
-
-def _by_swapped_unit(sums: Floats, is_known: Bools, level: str, unit: str) -> Floats:
-    """Return sums of groups × units by swapped unit."""
-    if level == "system":
-        return np.asarray(sums[0])
-    table = np.zeros(is_known.shape)
-    table[is_known] = sums.T[is_known] if level == "item" else sums[0]
-    if unit == "outputs":
-        return table.ravel()
-    return np.asarray(table.sum(axis=1 if unit == "systems" else 0))
 
 
 def _own_pairs(scores: _Scores, units: _Units, name: str) -> _OwnPairs:

@@ -32,7 +32,7 @@ from earwitness.metaeval.levels import (
     mean_of_defined,
     subtract_item_effects,
 )
-from earwitness.metaeval.mapping import MAPPING_ORDERS, Accuracy, Fit, measure_accuracy
+from earwitness.metaeval.mapping import MAPPING_ORDERS, measure_accuracy
 from earwitness.metaeval.pairwise_accuracy import (
     TieCalibration,
     calibrate_ties,
@@ -252,11 +252,10 @@ def estimate_figures(comparison: ScaleComparison) -> list[dict[Figure, Estimate]
         for name in (name for name, is_reported in refined.items() if is_reported):
             rows[name] = comparison.estimate_figure(Figure(level, name))
         if comparison.settings.partial:
-            point = evaluate_grid(
-                adjusted.grid, level, [*PARTIAL_COEFFICIENTS], controls=adjusted.controls
-            )
-            draws = comparison.resample(level, [*PARTIAL_COEFFICIENTS], controls=adjusted.controls)
-            partial = comparison.estimate(level, [*PARTIAL_COEFFICIENTS], point, draws)
+            plain, controls = [*PARTIAL_COEFFICIENTS], adjusted.controls
+            point = evaluate_grid(adjusted.grid, level, plain, controls=controls)
+            draws = comparison.resample(level, plain, controls=controls)
+            partial = comparison.estimate(level, plain, point, draws)
             rows |= zip(PARTIAL_COEFFICIENTS.values(), partial, strict=True)
         for name, row in rows.items():
             for own, estimate in zip(estimates, row, strict=True):
@@ -285,12 +284,12 @@ def estimate_chance(comparison: ScaleComparison) -> dict[Figure, Estimate]:
         things = evaluate_grid(grid, level, plain).n.max(axis=1)
         for row, name in enumerate(names):
             defined = draws[row][~np.isnan(draws[row])]
-            low, high = percentile_interval(draws[row][:, None], comparison.settings.level)
+            low, high = percentile_interval(draws[row][:, None], settings.level)
             estimates[Figure(level, name)] = Estimate(
                 float(defined.mean()) if len(defined) else float("nan"),
                 float(low[0]),
                 float(high[0]),
-                comparison.settings.level,
+                settings.level,
                 int(things[row]),
                 CHANCE_METRIC_COUNT - len(defined),
                 CHANCE_METHOD,
@@ -331,63 +330,49 @@ MAPPING_NAMES = {order: name for name, order in MAPPING_ORDERS.items()}
 
 
 def mapping_errors(comparison: ScaleComparison) -> list[tuple[MappingErrors, ...]]:
-    """Return mapping errors by metric: across systems, and across outputs if these were rated."""
+    """Return mapping errors by metric: across systems, and across outputs if these were rated.
+
+    Errors are those of the metric's own scores; the mapping must rise if both agree so. It is flat
+    if no curve beats the mean, and the mean with too few points.
+    """
     errors: list[list[MappingErrors]] = [[] for _ in comparison.table.metrics]
+    settings = comparison.settings
     for level in comparison.levels:
         adjusted = comparison.at_level(level)
         if level == "item" or not isinstance(adjusted.opinions, Votes):
             continue
         find_points = _system_points if level == "system" else _output_points
         points = zip(*find_points(adjusted, adjusted.opinions), strict=True)
-        for metric, (metric_errors, sides) in enumerate(zip(errors, points, strict=True)):
-            metric_errors.append(_metric_mapping_errors(comparison, level, metric, *sides))
+        for metric, (scores, people, widths) in enumerate(points):
+            sign = comparison.table.sign(metric)
+            accuracy = measure_accuracy(
+                sign * scores,
+                people,
+                widths,
+                mapping=settings.mapping,
+                direction=sign,
+                level=settings.level,
+            )
+            used = "none"
+            curve: tuple[tuple[float, float], ...] = ()
+            if (fit := accuracy.mapping) is not None:
+                used = MAPPING_NAMES[fit.order] if fit.order else "flat" if fit.flat else "mean"
+                if np.isfinite(fit.low):
+                    x = np.linspace(fit.low, fit.high, CURVE_POINTS)
+                    curve = tuple(zip(x.tolist(), fit.map_scores(x).tolist(), strict=True))
+            errors[metric].append(
+                MappingErrors(
+                    level,
+                    settings.mapping,
+                    used,
+                    accuracy.pearson,
+                    accuracy.rmse,
+                    accuracy.rmse_star,
+                    accuracy.outliers,
+                    curve,
+                )
+            )
     return [tuple(metric_errors) for metric_errors in errors]
-
-
-def _metric_mapping_errors(
-    comparison: ScaleComparison,
-    level: str,
-    metric: int,
-    scores: Floats,
-    people: Floats,
-    widths: Floats,
-) -> MappingErrors:
-    """Return the errors of the metric's own scores; the mapping must rise if both agree so."""
-    settings = comparison.settings
-    sign = comparison.table.sign(metric)
-    accuracy = measure_accuracy(
-        sign * scores,
-        people,
-        widths,
-        mapping=settings.mapping,
-        direction=sign,
-        level=settings.level,
-    )
-    return MappingErrors(
-        level,
-        settings.mapping,
-        _mapping_name(accuracy.mapping),
-        accuracy.pearson,
-        accuracy.rmse,
-        accuracy.rmse_star,
-        accuracy.outliers,
-        _mapping_curve(accuracy),
-    )
-
-
-def _mapping_name(fit: Fit | None) -> str:
-    """Return the name of the mapping: flat if no curve beats the mean, mean with too few points."""
-    if fit is None:
-        return "none"
-    return MAPPING_NAMES[fit.order] if fit.order else "flat" if fit.flat else "mean"
-
-
-def _mapping_curve(accuracy: Accuracy) -> tuple[tuple[float, float], ...]:
-    fit: Fit | None = accuracy.mapping
-    if fit is None or not np.isfinite(fit.low):
-        return ()
-    x = np.linspace(fit.low, fit.high, CURVE_POINTS)
-    return tuple(zip(x.tolist(), fit.map_scores(x).tolist(), strict=True))
 
 
 MappingPoints = tuple[Floats, Floats, Floats]  # metrics × points: scores, ratings, half widths

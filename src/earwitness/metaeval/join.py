@@ -11,7 +11,7 @@ from math import isnan
 import numpy as np
 
 from earwitness.analysis.prepare import are_choices, code_ratings
-from earwitness.core import Key, Rating, Score, group_values
+from earwitness.core import Key, Rating, Score, group_values, number_keys
 from earwitness.errors import UsageError, nearest
 from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
 from earwitness.registry import METRICS
@@ -65,20 +65,17 @@ def _matching_pairs(
     ours: set[str], theirs: set[str], what: tuple[str, ...]
 ) -> Iterator[tuple[str, str]]:
     """Yield names that are equal except for ``what``; ambiguous names are skipped."""
-    sides = [_names_by_stem(names, what) for names in (ours, theirs)]
-    for stem in sorted({*sides[0]} & {*sides[1]}):
-        rated, scored = sides[0][stem], sides[1][stem]
-        if len(rated) == len(scored) == 1:
-            yield rated[0], scored[0]
 
-
-def _names_by_stem(names: set[str], differences: tuple[str, ...]) -> dict[str, list[str]]:
     def stem(name: str) -> str:
-        for difference in differences:
+        for difference in what:
             name = CAUSES[difference](name)
         return name
 
-    return group_values((stem(name), name) for name in sorted(names))
+    sides = [group_values((stem(name), name) for name in sorted(names)) for names in (ours, theirs)]
+    for shared in sorted({*sides[0]} & {*sides[1]}):
+        rated, scored = sides[0][shared], sides[1][shared]
+        if len(rated) == len(scored) == 1:
+            yield rated[0], scored[0]
 
 
 def mismatch_hint(role: str, rated: Iterable[str], scored: Iterable[str]) -> str:
@@ -174,7 +171,8 @@ def join_scores_and_ratings(
     ``low_is_good`` says that lower ratings are better.
     """
     scale_ratings = [rating for rating in ratings if rating.scale == scale]
-    paired = are_choices(scale_ratings) or _has_several_opponents(scale_ratings)
+    opponents = {rating.against.system for rating in scale_ratings if rating.against}
+    paired = are_choices(scale_ratings) or len(opponents) > 1
     rated = {
         key
         for rating in scale_ratings
@@ -192,7 +190,8 @@ def join_scores_and_ratings(
         for rating in scale_ratings
         if rating.key in shared and (not paired or rating.against in shared)
     ]
-    names = _order_names([key.system for key in shared], systems)
+    rest = {key.system for key in shared}
+    names = [*(name for name in systems if name in rest), *sorted(rest - {*systems})]
     alone = [replace(rating, against=None) if rating.against else rating for rating in kept]
     coded_ratings = code_ratings(alone, scale, names)
     items = tuple(sorted({key.item for key in shared})) if paired else coded_ratings.items
@@ -232,16 +231,6 @@ def turn_baselines(table: ScoreRatingTable, people: Floats) -> ScoreRatingTable:
     return replace(table, metrics=metrics, scores=table.scores * signs)
 
 
-def _has_several_opponents(ratings: Sequence[Rating]) -> bool:
-    """Return whether outputs are rated against different other systems."""
-    return len({rating.against.system for rating in ratings if rating.against}) > 1
-
-
-def _order_names(names: Sequence[str], preferred: Sequence[str]) -> list[str]:
-    seen = {*names}
-    return [*(name for name in preferred if name in seen), *sorted(seen - {*preferred})]
-
-
 def score_table(
     scores: Sequence[Score],
     metrics: Sequence[MetricColumn],
@@ -255,8 +244,8 @@ def score_table(
     If lower ratings are better (``low_is_good``), lower scores are better, too.
     """
     metric_index = {metric.name: n for n, metric in enumerate(metrics)}
-    system_index = {name: n for n, name in enumerate(systems)}
-    item_index = {name: n for n, name in enumerate(items)}
+    system_index = number_keys(systems)
+    item_index = number_keys(items)
     table = np.full((len(metrics), len(systems), len(items)), np.nan)
     for score in scores:
         key = score.key
@@ -326,7 +315,14 @@ def metric_columns(
             raise UsageError(f'unknown metric "{name}" — {nearest(name, list(columns))}')
     redundant = group_values((reason, name) for name, reason in _redundant_columns(columns))
     dropped = {name for names in redundant.values() for name in names}
-    return [_metric_column(name, low, baselines) for name in columns if name not in dropped], [
+    ends = {value.name: value.best for kind in METRICS.values() for value in kind.values}
+    metrics = []
+    for name in columns:
+        if name not in dropped:  # built-in metrics without a better end are baselines
+            best = ends.get(name.partition("@")[0].lower(), "")
+            is_baseline = name in baselines or name in TRIVIAL_COLUMNS or best == "none"
+            metrics.append(MetricColumn(name, name in low or best == "low", is_baseline))
+    return metrics, [
         f"{join_names(names, SHOWN_EXCLUDED)} {verb_form(names, 'is', 'are')} excluded: {reason}"
         for reason, names in redundant.items()
     ]
@@ -363,7 +359,7 @@ def check_controls(
 def _scores_by_metric(scores: Sequence[Score]) -> dict[str, Column]:
     columns: dict[str, Column] = {}
     keys = distinct_keys(scores)
-    number_of = {key: n for n, key in enumerate(dict.fromkeys(keys))}
+    number_of = number_keys(dict.fromkeys(keys))
     number_of_id = {id(key): number_of[key] for key in keys}
     for score in scores:
         column = columns.setdefault(score.metric, {})
@@ -408,14 +404,6 @@ def _are_equal(column: Column, other: Column) -> bool:
     )
 
 
-def _metric_column(name: str, low: Collection[str], baselines: Collection[str]) -> MetricColumn:
-    """Return the column; built-in metrics without a better end are baselines."""
-    ends = {value.name: value.best for kind in METRICS.values() for value in kind.values}
-    best = ends.get(name.partition("@")[0].lower(), "")
-    is_baseline = name in baselines or name in TRIVIAL_COLUMNS or best == "none"
-    return MetricColumn(name, name in low or best == "low", is_baseline)
-
-
 # --- Mean votes and abilities --------------------------------------------------------------------
 
 
@@ -442,30 +430,25 @@ class ChoiceAbilities:
 def _finite_abilities(choices: Choices) -> Floats:
     abilities = fit_bradley_terry(choices).abilities
     if not np.isfinite(abilities).all():  # a system always won or always lost
-        abilities = fit_bradley_terry(_add_half_votes(choices)).abilities
+        pairs = np.unique(np.stack([choices.first, choices.second]), axis=1)
+        ones = np.ones(pairs.shape[1], np.int64)
+        doubled = Choices(  # half a vote in each direction for every compared pair
+            np.concatenate([choices.first, choices.first, pairs[0], pairs[0]]),
+            np.concatenate([choices.second, choices.second, pairs[1], pairs[1]]),
+            np.concatenate([choices.outcomes, choices.outcomes, ones, -ones]),
+            np.concatenate([choices.listeners, choices.listeners, 0 * ones, 0 * ones]),
+            choices.size,
+        )
+        abilities = fit_bradley_terry(doubled).abilities
     return np.where(np.isfinite(abilities), abilities, np.nan)
-
-
-def _add_half_votes(votes: Choices) -> Choices:
-    """Return choices with half a vote in each direction for every compared pair."""
-    pairs = np.unique(np.stack([votes.first, votes.second]), axis=1)
-    doubled = [np.concatenate([column, column]) for column in (votes.first, votes.second)]
-    ones = np.ones(pairs.shape[1], np.int64)
-    return Choices(
-        np.concatenate([doubled[0], pairs[0], pairs[0]]),
-        np.concatenate([doubled[1], pairs[1], pairs[1]]),
-        np.concatenate([votes.outcomes, votes.outcomes, ones, -ones]),
-        np.concatenate([votes.listeners, votes.listeners, 0 * ones, 0 * ones]),
-        votes.size,
-    )
 
 
 def choice_abilities(table: ScoreRatingTable) -> ChoiceAbilities:
     """Return choices as numbers."""
-    system_index = {name: n for n, name in enumerate(table.systems)}
-    item_index = {name: n for n, name in enumerate(table.items)}
+    system_index = number_keys(table.systems)
+    item_index = number_keys(table.items)
     raters = dict.fromkeys(rating.listener for rating in table.ratings)
-    rater_index = {rater: n for n, rater in enumerate(raters)}
+    rater_index = number_keys(raters)
     rows = [
         (
             system_index[rating.key.system],

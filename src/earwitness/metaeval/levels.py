@@ -145,7 +145,9 @@ def evaluate_draws(
     coefficients, n = np.empty(shape), np.empty(shape)
     columns = scores[:0] if controls is None else controls
     is_controlled = ~np.isnan(columns).any(axis=0)
-    limits = np.broadcast_to(_margin_table(margins), (len(scores), scores.shape[2]))
+    margins = np.asarray(margins, np.float64)
+    margins = margins[:, None] if margins.ndim == 1 else margins
+    limits = np.broadcast_to(margins, (len(scores), scores.shape[2]))
     for metrics, is_scored in group_by_known_cells(scores):
         is_known = is_scored & is_controlled
         filled = np.where(is_known, np.concatenate([scores[metrics], columns]), 0)
@@ -155,11 +157,6 @@ def evaluate_draws(
             part[:, :, : len(metrics)] for part in parts
         )
     return coefficients, n
-
-
-def _margin_table(margins: Floats | float) -> Floats:
-    margins = np.asarray(margins, np.float64)
-    return margins[:, None] if margins.ndim == 1 else margins
 
 
 def group_by_known_cells(scores: Floats) -> Iterator[tuple[Codes, Bools]]:
@@ -222,7 +219,11 @@ def evaluate_items(
     )
     is_shared = len(draws.people) == 1 and bool((draws.systems == draws.systems[:1]).all())
     evaluated = 1 if is_shared else len(draws.items)
-    for items in _item_portions(scores.shape, evaluated):
+    metrics, count, item_count = scores.shape
+    pairs = count * (count - 1) // 2
+    size = max(1, NUMBERS_IN_CACHE // max(1, evaluated * max(pairs, metrics), pairs * metrics))
+    for start in range(0, item_count, size):
+        items = slice(start, start + size)
         weights = draws.items[:, items]
         drawn = np.flatnonzero(weights.any(axis=1))
         systems = draws.systems[:1] if is_shared else draws.systems[drawn]
@@ -250,15 +251,6 @@ def evaluate_items(
 
 
 NUMBERS_IN_CACHE = 60_000  # numbers processed at once; a table of them fits the cache
-
-
-def _item_portions(shape: tuple[int, ...], draws: int) -> Iterator[slice]:
-    """Yield portions of items whose pairs of systems, metrics and draws fit the cache."""
-    metrics, systems, items = shape
-    pairs = systems * (systems - 1) // 2
-    size = max(1, NUMBERS_IN_CACHE // max(1, draws * max(pairs, metrics), pairs * metrics))
-    for start in range(0, items, size):
-        yield slice(start, start + size)
 
 
 def _sum_over_items(weights: Floats | Bools, values: Floats | Bools) -> Floats:

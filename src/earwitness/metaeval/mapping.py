@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -107,23 +106,18 @@ def fit_mapping(scores: Floats, people: Floats, order: int, direction: int = 0) 
         return Fit((np.nan,), np.nan, np.nan, 0, 0, False)
     x, y = scores[is_known], people[is_known]
     low, high = float(x.min()), float(x.max())
-    allowed = _allowed_order(order, len(x), len(np.unique(x)))
+    n, different = len(x), len(np.unique(x))
+    degrees = (one for one in (3, 1) if one <= order and different > one and n > one + 1)
+    allowed = next(degrees, 0)
     slopes, bound = _fit_slopes(_scale_scores(x, low, high), y - y.mean(), allowed, direction)
     powers = polynomial.polyvander(_scale_scores(x, low, high), allowed)[:, 1:]
     terms = (float(y.mean() - slopes @ powers.mean(axis=0)), *map(float, slopes))
-    slope_direction = _slope_direction(slopes)
+    rises, falls = _slope_signs(slopes) if len(slopes) else (False, False)
+    slope_direction = int(rises) - int(falls)
     if slope_direction == 0:
         terms = (float(y.mean()),)
     used = allowed if slope_direction else 0
     return Fit(terms, low, high, used, slope_direction, bound, allowed > used)
-
-
-def _allowed_order(order: int, n: int, different: int) -> int:
-    """Return the order that the number of points allows."""
-    fits = (
-        degree for degree in (3, 1) if degree <= order and different > degree and n > degree + 1
-    )
-    return next(fits, 0)
 
 
 def _scale_scores(scores: Floats, low: float, high: float) -> Floats:
@@ -142,9 +136,10 @@ def _fit_slopes(u: Floats, y: Floats, order: int, direction: int) -> tuple[Float
         return free, False
     candidates = [np.zeros(order)]
     if order == 3:
-        candidates += [
-            slopes for slopes in _boundary_cubics(powers, y) if _is_monotonic(slopes, direction)
-        ]
+        # the slope is 0 at an end, at both, or twice at t, as of (u − t)³ without its constant
+        saddles = (np.array([[3 * t * t, -3 * t, 1]]) for t in _saddle_points(powers, y))
+        cubics = (_least_squares(powers, y, base) for base in (*ZERO_SLOPE_BASES, *saddles))
+        candidates += [slopes for slopes in cubics if _is_monotonic(slopes, direction)]
     errors = [float(((y - powers @ slopes) ** 2).sum()) for slopes in candidates]
     return candidates[int(np.argmin(errors))], True
 
@@ -152,16 +147,6 @@ def _fit_slopes(u: Floats, y: Floats, order: int, direction: int) -> tuple[Float
 def _least_squares(powers: Floats, y: Floats, proportions: Floats) -> Floats:
     """Fit by least squares with terms in these proportions."""
     return np.asarray(np.linalg.lstsq(powers @ proportions.T, y, rcond=None)[0] @ proportions)
-
-
-def _boundary_cubics(powers: Floats, y: Floats) -> Iterator[Floats]:
-    """Yield the best cubic of each case in which the slope is 0 somewhere."""
-    for proportions in ZERO_SLOPE_BASES:
-        yield _least_squares(powers, y, proportions)
-    for t in _saddle_points(powers, y):
-        yield _least_squares(
-            powers, y, np.array([[3 * t * t, -3 * t, 1]])
-        )  # (u − t)³ without its constant
 
 
 def _saddle_points(powers: Floats, y: Floats) -> Floats:
@@ -188,29 +173,23 @@ def _saddle_points(powers: Floats, y: Floats) -> Floats:
     return np.concatenate([np.clip(roots.real, -1, 1), [-1.0, 1.0]])
 
 
-def _slope_extremes(slopes: Floats) -> Floats:
-    """Return the slope at both ends, and at its extremum if that is between them."""
+def _slope_signs(slopes: Floats) -> Bools:
+    """Return whether the polynomial increases anywhere, and whether it decreases anywhere.
+
+    Its slope is extreme at the ends, and where the slope of a cubic turns if that is between them.
+    """
     slope = slopes * np.arange(1, len(slopes) + 1)
     places = [-1.0, 1.0]
     if len(slope) == 3 and abs(slope[1]) < 2 * abs(slope[2]):
         places.append(-slope[1] / (2 * slope[2]))
-    return np.asarray(polynomial.polyval(np.array(places), slope))
-
-
-def _slope_signs(slopes: Floats) -> Bools:
-    """Return whether the polynomial increases anywhere, and whether it decreases anywhere."""
-    extremes, tiny = _slope_extremes(slopes), SLOPE_TOLERANCE * np.abs(slopes).sum()
+    extremes = polynomial.polyval(np.array(places), slope)
+    tiny = SLOPE_TOLERANCE * np.abs(slopes).sum()
     return np.array([(extremes > tiny).any(), (extremes < -tiny).any()])
 
 
 def _is_monotonic(slopes: Floats, direction: int) -> bool:
     rises, falls = _slope_signs(slopes)
     return not (rises and falls) and not (direction > 0 and falls) and not (direction < 0 and rises)
-
-
-def _slope_direction(slopes: Floats) -> int:
-    rises, falls = _slope_signs(slopes) if len(slopes) else (False, False)
-    return int(rises) - int(falls)
 
 
 # --- Errors after ITU-T P.1401 -------------------------------------------------------------------
@@ -285,17 +264,11 @@ def measure_accuracy(
     """
     if mapping not in MAPPING_ORDERS:
         raise ValueError(f"mapping must be one of {', '.join(MAPPING_ORDERS)}, got {mapping}")
-    mapping_fit = (
-        fit_mapping(scores, people, MAPPING_ORDERS[mapping], direction)
-        if mapping != "none"
-        else None
-    )
-    d = 1 if mapping_fit is None else mapping_fit.order + 1
-    mapped = (
-        np.where(np.isfinite(scores), scores, np.nan)
-        if mapping_fit is None
-        else mapping_fit.map_scores(scores)
-    )
+    mapping_fit: Fit | None = None
+    d, mapped = 1, np.where(np.isfinite(scores), scores, np.nan)
+    if mapping != "none":
+        mapping_fit = fit_mapping(scores, people, MAPPING_ORDERS[mapping], direction)
+        d, mapped = mapping_fit.order + 1, mapping_fit.map_scores(scores)
     errors = np.where(np.isfinite(people), people, np.nan) - mapped
     return Accuracy(
         mapping_fit,
@@ -314,22 +287,17 @@ def pearson(first: Floats, second: Floats, level: float = 0.95) -> Estimate:
 
     is_known = np.isfinite(first) & np.isfinite(second)
     n, undefined = int(is_known.sum()), int((~is_known).sum())
-    r = _correlation(first[is_known], second[is_known])
+    r, sides = math.nan, (first[is_known], second[is_known])
+    if n > 1:
+        deviations = [side - side.mean() for side in sides]
+        lengths = [float(np.sqrt(side @ side)) for side in deviations]
+        rounding = [SPREAD_TOLERANCE * float(np.sqrt(side @ side)) for side in sides]
+        if all(length > tiny for length, tiny in zip(lengths, rounding, strict=True)):
+            x, y = (side / length for side, length in zip(deviations, lengths, strict=True))
+            r = min(1.0, max(-1.0, float(x @ y)))
     half = float(ndtri((1 + level) / 2)) / math.sqrt(n - 3) if n > 3 else math.nan
     z = math.atanh(r) if abs(r) < 1 else math.copysign(math.inf, r) if r == r else math.nan
     return Estimate(r, math.tanh(z - half), math.tanh(z + half), level, n, undefined, "fisher_z")
-
-
-def _correlation(x: Floats, y: Floats) -> float:
-    if len(x) < 2:
-        return math.nan
-    deviations = [side - side.mean() for side in (x, y)]
-    lengths = [float(np.sqrt(side @ side)) for side in deviations]
-    rounding = [SPREAD_TOLERANCE * float(np.sqrt(side @ side)) for side in (x, y)]
-    if any(length <= tiny for length, tiny in zip(lengths, rounding, strict=True)):
-        return math.nan
-    r = float((deviations[0] / lengths[0]) @ (deviations[1] / lengths[1]))
-    return min(1.0, max(-1.0, r))
 
 
 def rmse(errors: Floats, d: int, level: float = 0.95) -> Estimate:

@@ -322,8 +322,9 @@ def count_pairs(
         return _count_all_pairs(metrics, people, weights, limits, signs)
     counts = np.empty((5, groups, draws, rows))
     for group_part, draw_part in portions:
-        shared = _draw_rows(people[group_part], draw_part), weights[group_part, draw_part]
-        part = _count_all_pairs(metrics[group_part], *shared, limits[group_part])
+        draw_people = people[group_part, draw_part if people.shape[1] > 1 else slice(None)]
+        draw_weights = weights[group_part, draw_part]
+        part = _count_all_pairs(metrics[group_part], draw_people, draw_weights, limits[group_part])
         for whole, kind in zip(counts, part, strict=True):
             whole[group_part, draw_part] = kind
     return PairCounts(*counts)
@@ -333,11 +334,6 @@ def _stack_groups(count: Callable[..., PairCounts], *tables: Floats) -> PairCoun
     """Return the counts of all groups, each counted separately."""
     by_group = [count(*group) for group in zip(*tables, strict=True)]
     return PairCounts(*(np.stack(kind) for kind in zip(*by_group, strict=True)))
-
-
-def _draw_rows(table: Floats, draws: slice) -> Floats:
-    """Return the rows of the draws, or the one that all draws share."""
-    return table if table.shape[1] == 1 else table[:, draws]
 
 
 def _memory_portions(

@@ -13,7 +13,7 @@ from earwitness.metaeval.levels import (
     group_by_known_cells,
 )
 from earwitness.metaeval.resampling import RESAMPLED_AXES, RaterResampler, study_draws
-from earwitness.stats.arrays import Bools, Floats
+from earwitness.stats.arrays import Bools, Floats, seeded_generator
 from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Codes, Votes
 
@@ -61,49 +61,37 @@ def calibrate_ties(grid: ScoreRatingGrid, *, folds: int = FOLDS, seed: int = 0) 
     if count < 2:
         undefined, nowhere = np.full(metrics, np.nan), np.zeros(0, np.int64)
         return TieCalibration(undefined, undefined[None], undefined, nowhere, False)
-    rng = np.random.Generator(np.random.PCG64((seed, 0)))
+    rng = seeded_generator((seed, 0))
     fold = rng.permutation(items) % count
     margins = np.empty((count + 1, metrics))
     for metric, scores in enumerate(grid.scores):
-        pairs = _system_pairs(~np.isnan(scores) & ~np.isnan(grid.people))
-        margins[:, metric] = _best_margins(scores, grid.people, fold, count, pairs)
-    return TieCalibration(
-        _calibrated_accuracy(grid, margins[:-1], fold), margins[:-1], margins[-1], fold
-    )
+        margins[:, metric] = _best_margins(scores, grid.people, fold, count)
+    # the mean over items, each with the margin of its fold
+    accuracies = evaluate_grid(grid, "item", ["acc_23"], np.nan_to_num(margins[fold].T)).value[0]
+    value = np.where(np.isnan(margins[:-1]).any(axis=0), np.nan, accuracies)
+    return TieCalibration(value, margins[:-1], margins[-1], fold)
 
 
-class _Pairs(NamedTuple):
-    """Pairs of cells (indices into systems × items) and their weights."""
+def _best_margins(scores: Floats, people: Floats, fold: Codes, count: int) -> Floats:
+    """Return the best margin without each fold, and the best of all; NaN if there is no pair.
 
-    first: Codes
-    second: Codes
-    weight: Floats
-
-
-def _system_pairs(is_known: Bools) -> _Pairs:
-    """Return pairs of systems within items; all items have the same weight."""
-    systems, items = is_known.shape
-    first, second = np.triu_indices(systems, 1)
-    is_known = is_known[first] & is_known[second]
-    weight = np.broadcast_to(
-        ratio(np.ones(items), is_known.sum(axis=0).astype(np.float64)), is_known.shape
-    )
-    places = [(side[:, None] * items + np.arange(items))[is_known] for side in (first, second)]
-    return _Pairs(places[0], places[1], weight[is_known])
-
-
-def _best_margins(scores: Floats, people: Floats, fold: Codes, count: int, pairs: _Pairs) -> Floats:
-    """Return the best margin without each fold, and the best of all; NaN if there is no pair."""
-    differences = scores.ravel()[pairs.second] - scores.ravel()[pairs.first]
-    people_differences = people.ravel()[pairs.second] - people.ravel()[pairs.first]
+    Pairs are those of systems within items; all items have the same weight.
+    """
+    first, second = np.triu_indices(len(people), 1)
+    is_known = ~np.isnan(scores) & ~np.isnan(people)
+    is_pair = is_known[first] & is_known[second]
+    sizes = is_pair.sum(axis=0).astype(np.float64)
+    weight = np.broadcast_to(ratio(np.ones_like(sizes), sizes), is_pair.shape)[is_pair]
+    differences = (scores[second] - scores[first])[is_pair]
+    people_differences = (people[second] - people[first])[is_pair]
     # When the margin reaches a pair, the pair becomes correct if the ratings tie it, and incorrect
     # if it was in order.
     tied, in_order = people_differences == 0, differences * np.sign(people_differences) > 0
-    gains = pairs.weight * (tied.astype(np.float64) - in_order)
+    gains = weight * (tied.astype(np.float64) - in_order)
     size = np.abs(differences)
     order = np.argsort(size, kind="stable")
     size, gains = size[order], gains[order]
-    pair_folds = fold[pairs.first[order] % len(fold)]
+    pair_folds = np.broadcast_to(fold, is_pair.shape)[is_pair][order]
     kept = [pair_folds != number for number in range(count)]
     return np.array(
         [_best_margin(size, gains, which) for which in [*kept, np.ones(len(size), bool)]]
@@ -120,13 +108,6 @@ def _best_margin(size: Floats, gains: Floats, kept: Bools) -> float:
     if margins[0] > 0:
         margins, sums = np.append(0.0, margins), np.append(0.0, sums)
     return float(margins[np.argmax(sums >= sums.max() - SHARE_TOLERANCE * max(1.0, len(gains)))])
-
-
-def _calibrated_accuracy(grid: ScoreRatingGrid, margins: Floats, fold: Codes) -> Floats:
-    """Return the mean over items, each with the margin of its fold."""
-    limits = margins[fold].T
-    accuracies = evaluate_grid(grid, "item", ["acc_23"], np.nan_to_num(limits)).value[0]
-    return np.where(np.isnan(margins).any(axis=0), np.nan, accuracies)
 
 
 # --- Soft pairwise accuracy ----------------------------------------------------------------------
@@ -164,7 +145,7 @@ def soft_pairwise_accuracy(grid: ScoreRatingGrid, *, permutations: int, seed: in
 
 def item_signs(items: int, permutations: int, seed: int) -> Floats:
     """Return the random signs of items in each permutation."""
-    rng = np.random.Generator(np.random.PCG64((seed, 11)))
+    rng = seeded_generator((seed, 11))
     return np.where(rng.integers(0, 2, (permutations, items)), 1.0, -1.0)
 
 

@@ -105,8 +105,7 @@ def scale_warnings(comparison: ScaleComparison) -> Iterator[str]:
     """
     yield from _direction_warnings(comparison)
     yield from _undefined_metric_warnings(comparison)
-    yield from _missing_score_warning(comparison)
-    yield from _excluded_system_warning(comparison)
+    yield from _missing_value_warnings(comparison)
     yield from _sample_size_warnings(comparison)
     yield from _balance_warnings(comparison)
 
@@ -214,7 +213,8 @@ def _undefined_item_reasons(grid: ScoreRatingGrid, metric: int, undefined: int) 
     return [reason for reason, count in counts.items() if count]
 
 
-def _missing_score_warning(comparison: ScaleComparison) -> Iterator[str]:
+def _missing_value_warnings(comparison: ScaleComparison) -> Iterator[str]:
+    """Yield metrics without some scores, and systems without an ability."""
     rated = ~np.isnan(comparison.grid.people)
     total = int(rated.sum())
     missing = (np.isnan(comparison.table.scores) & rated).sum(axis=(1, 2)).tolist()
@@ -223,16 +223,9 @@ def _missing_score_warning(comparison: ScaleComparison) -> Iterator[str]:
     if counts:
         several = "; two metrics are compared on the outputs that both score" * (len(names) > 1)
         yield f"{undefined_phrase(counts, f'{total:,} rated outputs')}{several}"
-
-
-def _excluded_system_warning(comparison: ScaleComparison) -> Iterator[str]:
-    people = ~np.isnan(comparison.grid.people)
-    unknown = [
-        name
-        for name, row in zip(comparison.table.systems, people, strict=True)
-        if not row.any() and not isinstance(comparison.opinions, Votes)
-    ]
-    if unknown:
+    systems = zip(comparison.table.systems, rated, strict=True)
+    unknown = [name for name, row in systems if not row.any()]
+    if unknown and not isinstance(comparison.opinions, Votes):
         yield f"Excluded because choices give no finite ability: {', '.join(unknown)}"
 
 
@@ -277,7 +270,11 @@ def _balance_warnings(comparison: ScaleComparison) -> Iterator[str]:
     by_item = is_known.reshape(comparison.opinions.size[1], comparison.opinions.size[0], -1)
     rated = np.asarray(by_item.any(axis=2), bool)
     if (rated != rated.any(axis=1, keepdims=True)).any():
-        yield (f"Systems were rated on different items, so {_item_adjustment_sentence(comparison)}")
+        account = "are adjusted for items"
+        if comparison.at_level("system") is comparison:
+            why = " and cannot be adjusted, as some share no items" * (not comparison.is_adjustable)
+            account = f"also reflect item differences{why} — prefer the item level"
+        yield f"Systems were rated on different items, so system means {account}"
     has_vote = by_item & rated[:, :, None]
     has_any_vote = by_item.any(axis=1, keepdims=True) & rated[:, :, None]
     if (has_vote != has_any_vote).any():
@@ -285,14 +282,6 @@ def _balance_warnings(comparison: ScaleComparison) -> Iterator[str]:
             "Different raters rated different outputs of an item, so ratings also reflect rater "
             "differences"
         )
-
-
-def _item_adjustment_sentence(comparison: ScaleComparison) -> str:
-    """Return how system means account for different items."""
-    if comparison.at_level("system") is not comparison:
-        return "system means are adjusted for items"
-    why = "" if comparison.is_adjustable else " and cannot be adjusted, as some share no items"
-    return f"system means also reflect item differences{why} — prefer the item level"
 
 
 def _undefined_item_note(comparison: ScaleComparison) -> Iterator[str]:
@@ -383,7 +372,20 @@ def analyse_agreement(
         raise UsageError("no metric found in the scores")
     check_groups(settings.by, inputs.groups, inputs.ratings)
     chosen = names or list(dict.fromkeys(rating.scale for rating in inputs.ratings))
-    tables = [_join_scale(inputs, name) for name in chosen]
+    tables = [
+        join_scores_and_ratings(
+            inputs.scores,
+            inputs.metrics,
+            inputs.ratings,
+            name,
+            inputs.systems,
+            low_is_good=inputs.scales.good_end(name) == "low",
+        )
+        for name in chosen
+    ]
+    for table in tables:
+        if table.paired and table.low_is_good:
+            raise UsageError(f"low_is_good: {table.scale} has choices between two systems")
     sizes = [table.votes.size for table in tables]
     paired = any(table.paired for table in tables)
     if paired and settings.coefficient == SOFT_COEFFICIENT:
@@ -396,34 +398,20 @@ def analyse_agreement(
         scales.append(_analyse_scale(inputs, settings, table, steps))
     steps.reach(steps.total)
     return Concordance(
-        title=inputs.title,
-        signature=f"{settings.signature}|{inputs.signature}",
-        inputs=inputs.inputs,
-        scales=tuple(scales),
-        over=settings.over,
-        level=settings.level,
-        correction=CORRECTION,
-        alpha=settings.alpha,
-        version=settings.version,
-        signatures=inputs.signatures,
-        notes=(*inputs.notes, *size_notes(asked, settings, sizes)),
-        aggregate=settings.aggregate,
-        partial=settings.partial,
+        inputs.title,
+        f"{settings.signature}|{inputs.signature}",
+        inputs.inputs,
+        tuple(scales),
+        settings.over,
+        settings.level,
+        CORRECTION,
+        settings.alpha,
+        settings.version,
+        inputs.signatures,
+        (*inputs.notes, *size_notes(asked, settings, sizes)),
+        settings.aggregate,
+        settings.partial,
     )
-
-
-def _join_scale(inputs: ScoresAndRatings, name: str) -> ScoreRatingTable:
-    table = join_scores_and_ratings(
-        inputs.scores,
-        inputs.metrics,
-        inputs.ratings,
-        name,
-        inputs.systems,
-        low_is_good=inputs.scales.good_end(name) == "low",
-    )
-    if table.paired and table.low_is_good:
-        raise UsageError(f"low_is_good: {name} has choices between two systems")
-    return table
 
 
 def _analyse_scale(
@@ -517,6 +505,8 @@ def _group_agreements(
                 fixed=fixed_units(settings.generalize, [group_table.votes.size]),
             )
             opinions = votes_or_abilities(group_table, settings.aggregate)
+            comparison = ScaleComparison(group_table, opinions, fitted)
+            columns = {figure: comparison.estimate_figure(figure) for figure in figures}
             yield GroupAgreement(
                 field_name,
                 grouping.of,
@@ -525,19 +515,11 @@ def _group_agreements(
                 len(group_table.items),
                 len({rating.listener for rating in ratings}),
                 len(ratings),
-                _group_estimates(ScaleComparison(group_table, opinions, fitted), figures),
+                {
+                    metric.name: {figure: column[number] for figure, column in columns.items()}
+                    for number, metric in enumerate(table.metrics)
+                },
             )
-
-
-def _group_estimates(
-    comparison: ScaleComparison, figures: Sequence[Figure]
-) -> dict[str, dict[Figure, Estimate]]:
-    """Return some coefficients of each metric, by its name."""
-    columns = {figure: comparison.estimate_figure(figure) for figure in figures}
-    return {
-        metric.name: {figure: column[number] for figure, column in columns.items()}
-        for number, metric in enumerate(comparison.table.metrics)
-    }
 
 
 def _people_estimates(
@@ -574,7 +556,7 @@ def _metric_figures(comparison: ScaleComparison) -> Iterator[MetricFigures]:
         yield MetricFigures(
             metric.name,
             estimates[number],
-            _mean_estimates(adjusted, np.where(is_known, scores, np.nan)),
+            _mean_estimates(adjusted, scores),
             int(is_known.sum()),
             metric.low_is_good,
             metric.baseline,

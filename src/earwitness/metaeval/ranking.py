@@ -8,7 +8,7 @@ from math import isnan, nan
 
 import numpy as np
 
-from earwitness.core import Estimate
+from earwitness.core import Estimate, number_keys
 from earwitness.metaeval.coefficients import (
     COEFFICIENTS,
     plain_coefficient,
@@ -93,7 +93,7 @@ class _PairTests:
         settings, shape = comparison.settings, comparison.grid.people.shape
         unit = settings.swap
         pairs = [pair for family in families for pair in family]
-        self.index = {pair: n for n, pair in enumerate(pairs)}
+        self.index = number_keys(pairs)
         swapped = self._swapped(pairs, unit)
         self.p = swapped.p_values()
         bounds = np.cumsum([0, *map(len, families)]).tolist()

@@ -10,7 +10,6 @@ from earwitness.core import Estimate
 from earwitness.metaeval.results import (
     Concordance,
     Figure,
-    MetricDifference,
     MetricFigures,
     SampleSizeCurve,
     ScaleConcordance,
@@ -42,21 +41,31 @@ def scale_rows(scale: ScaleConcordance) -> Iterator[Row]:
         yield _estimate_row("halves", ceiling.halves, ceiling.figure)
         if ceiling.stepped == ceiling.stepped:
             yield _figure_columns(ceiling.figure) | {"role": "panels", "value": ceiling.stepped}
-    yield from map(_difference_row, scale.apart)
+    for one in scale.apart:
+        p = {f"p_{what}": value for what, value in one.p.items()}
+        p |= {"p_williams": one.williams, "p_corrected": one.corrected}
+        yield _estimate_row(
+            "difference", one.difference, one.figure, metric=one.a, against=one.b, **p
+        )
     for metric in scale.metrics:
-        yield from _error_rows(metric)
+        for errors in metric.mapped:
+            columns = {"metric": metric.metric, "mapping": errors.used}
+            for name in ERROR_FIELDS:
+                error = Figure(errors.level, name)
+                yield _estimate_row("error", getattr(errors, name), error, **columns)
     for curve in scale.curves:
         yield from _curve_rows(curve)
-    yield from _mean_rows(scale)
-    yield from _group_rows(scale)
-
-
-def _group_rows(scale: ScaleConcordance) -> Iterator[Row]:
-    """Yield the agreement within groups; ``by`` is the field and ``by_group`` its value."""
-    for group in scale.groups:
-        for metric, figures in group.figures.items():
+    for system, estimate in scale.people.items():
+        yield _estimate_row("people", estimate, system=system)
+    for metric in scale.metrics:
+        for system, estimate in metric.systems.items():
+            yield _estimate_row("mean", estimate, metric=metric.metric, system=system)
+        for system, estimate in metric.people.items():
+            yield _estimate_row("people", estimate, metric=metric.metric, system=system)
+    for group in scale.groups:  # ``by`` is the field and ``by_group`` its value
+        for name, figures in group.figures.items():
             for figure, estimate in figures.items():
-                columns = {"metric": metric, "by": group.field, "by_group": group.group}
+                columns = {"metric": name, "by": group.field, "by_group": group.group}
                 yield _estimate_row("group", estimate, figure, **columns)
 
 
@@ -88,30 +97,6 @@ def _figure_rows(scale: ScaleConcordance, metric: MetricFigures) -> Iterator[Row
         yield {"role": "margin", "metric": metric.metric, "level": level, "value": margin}
 
 
-def _difference_row(difference: MetricDifference) -> Row:
-    """Return the difference of two metrics, with p of each test."""
-    p = {f"p_{what}": value for what, value in difference.p.items()}
-    tests = p | {"p_williams": difference.williams, "p_corrected": difference.corrected}
-    return _estimate_row(
-        "difference",
-        difference.difference,
-        difference.figure,
-        metric=difference.a,
-        against=difference.b,
-        **tests,
-    )
-
-
-def _error_rows(metric: MetricFigures) -> Iterator[Row]:
-    for errors in metric.mapped:
-        for name in ERROR_FIELDS:
-            figure = Figure(errors.level, name)
-            estimate: Estimate = getattr(errors, name)
-            yield _estimate_row(
-                "error", estimate, figure, metric=metric.metric, mapping=errors.used
-            )
-
-
 def _curve_rows(curve: SampleSizeCurve) -> Iterator[Row]:
     """Yield a row per count and metric, and the smallest sufficient count.
 
@@ -125,17 +110,6 @@ def _curve_rows(curve: SampleSizeCurve) -> Iterator[Row]:
     for name, least in curve.enough.items():
         columns = {"role": "enough", "metric": name, "by": curve.what, "value": least}
         yield _figure_columns(curve.figure) | columns
-
-
-def _mean_rows(scale: ScaleConcordance) -> Iterator[Row]:
-    """Yield mean ratings and mean scores of each system."""
-    for system, estimate in scale.people.items():
-        yield _estimate_row("people", estimate, system=system)
-    for metric in scale.metrics:
-        for system, estimate in metric.systems.items():
-            yield _estimate_row("mean", estimate, metric=metric.metric, system=system)
-        for system, estimate in metric.people.items():
-            yield _estimate_row("people", estimate, metric=metric.metric, system=system)
 
 
 # --- JSON and CSV --------------------------------------------------------------------------------

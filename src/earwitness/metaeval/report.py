@@ -56,8 +56,10 @@ MORE_CAUTIONS_HINT = "see -o report.html"
 def summary_sentences(concordance: Concordance) -> Iterator[str]:
     """Yield the best metric per scale and level, and which metrics differ from it."""
     for ranking in concordance.rankings:
-        sentence = _ranking_sentence(ranking) + _higher_baselines(ranking)
-        yield sentence + _needed_systems(ranking)
+        sentence, test = _ranking_sentence(ranking) + _higher_baselines(ranking), ranking.rank.test
+        if test.unit != "systems" and len(ranking.scale.people) < test.needed:
+            sentence += f"; a claim about other systems needs at least {test.needed}"
+        yield sentence
 
 
 def caution_parts(concordance: Concordance) -> Iterator[Lines]:
@@ -79,7 +81,9 @@ def _ranking_sentence(ranking: ScaleRanking) -> str:
     scale, figure, estimates = ranking.scale, ranking.figure, ranking.estimates
     value, alpha = figure_value(figure), ranking.alpha
     task = f"ranking {LEVEL_WORDING[figure.level].ranked} by {scale.scale.name}"
-    where = f"in {task}{_scope(ranking)}"
+    where = f"in {task}"
+    if ranking.rank.test.unit != "systems":  # the test is about these systems only
+        where += " on these systems" if len(scale.people) > 1 else " on this system"
     if not ranking.names:
         has_value = any(not isnan(estimates[name].value) for name in ranking.rank.aside)
         reason = "enough values to be ranked" if has_value else "a defined value"
@@ -119,21 +123,6 @@ def _ranking_sentence(ranking: ScaleRanking) -> str:
     if others:
         sentence += f"; not significantly worse: {join_names(others)}"
     return sentence
-
-
-def _scope(ranking: ScaleRanking) -> str:
-    """Return that a test which does not swap systems is about these systems only."""
-    if ranking.rank.test.unit == "systems":
-        return ""
-    return " on these systems" if len(ranking.scale.people) > 1 else " on this system"
-
-
-def _needed_systems(ranking: ScaleRanking) -> str:
-    """Return how many systems a claim about others needs, if a test on these systems has fewer."""
-    test = ranking.rank.test
-    if test.unit == "systems" or len(ranking.scale.people) >= test.needed:
-        return ""
-    return f"; a claim about other systems needs at least {test.needed}"
 
 
 def _sizes_phrase(scale: ScaleConcordance) -> str:
@@ -254,7 +243,12 @@ def _sample_size_sentences(curves: tuple[SampleSizeCurve, ...]) -> Iterator[str]
         purpose = f"to rank {LEVEL_WORDING[curve.figure.level].ranked}"
         if all(needed.values()):
             largest = max(needed.values())
-            yield f"{_sufficient_phrase(curve, largest, purpose)} (available: {curve.have})"
+            quantity = _quantity(curve, largest)
+            enough = f"{quantity} are enough {purpose}"
+            if largest == curve.points[0][0]:  # the smallest count tested is only called as good
+                verb = "give" if largest > 1 else "gives"
+                enough = f"{purpose}, even {quantity} {verb} about the same agreement"
+            yield f"{enough} (available: {curve.have})"
         else:
             short = [name for name, count in needed.items() if not count]
             yield (
@@ -264,20 +258,11 @@ def _sample_size_sentences(curves: tuple[SampleSizeCurve, ...]) -> Iterator[str]
     for unit, names in unknown.items():
         reason = (
             "score with half of them or fewer in at least "
-            f"{MIN_CASES_FOR_INTERVAL} draws (--reference-counts, --repeats)"
+            f"{MIN_CASES_FOR_INTERVAL} draws (--reference-counts)"
             if unit == "references"
             else f"fewer than {MIN_CASES_FOR_INTERVAL} draws have a value"
         )
         yield f"how many {unit} are enough for {join_names([*names])} cannot be said: {reason}"
-
-
-def _sufficient_phrase(curve: SampleSizeCurve, count: int, purpose: str) -> str:
-    """Return that this many are enough; the smallest count tested is only called as good."""
-    quantity = _quantity(curve, count)
-    if count == curve.points[0][0]:
-        verb = "give" if count > 1 else "gives"
-        return f"{purpose}, even {quantity} {verb} about the same agreement"
-    return f"{quantity} are enough {purpose}"
 
 
 def _quantity(curve: SampleSizeCurve, count: int) -> str:
@@ -413,7 +398,10 @@ def concordance_table(concordance: Concordance) -> PaperTable:
     Columns are Pearson's, Spearman's and Kendall's coefficient at the first level at which metrics
     are ranked, and the coefficient that ranks them at every level. Scales are sections of rows.
     """
-    figures = _paper_figures(concordance)
+    ranked = [ranking.figure for ranking in concordance.rankings]
+    main = [Figure(ranked[0].level, name) for name in CORRELATIONS] if ranked else []
+    known = {f for scale in concordance.scales for metric in scale.metrics for f in metric.figures}
+    figures = [figure for figure in dict.fromkeys([*main, *ranked]) if figure in known]
     several = len(concordance.scales) > 1
     levels = [figure.level for figure in figures]
     units = dict.fromkeys(SWAP_WORDING[one.rank.test.unit].swapped for one in concordance.rankings)
@@ -438,13 +426,6 @@ def concordance_table(concordance: Concordance) -> PaperTable:
         "scale" * several,
         concordance.signature,
     )
-
-
-def _paper_figures(concordance: Concordance) -> list[Figure]:
-    ranked = [ranking.figure for ranking in concordance.rankings]
-    main = [Figure(ranked[0].level, name) for name in CORRELATIONS] if ranked else []
-    known = {f for scale in concordance.scales for metric in scale.metrics for f in metric.figures}
-    return [figure for figure in dict.fromkeys([*main, *ranked]) if figure in known]
 
 
 def _paper_scale_rows(

@@ -12,7 +12,6 @@ from earwitness.metaeval.coefficients import PARTIAL_COEFFICIENTS
 from earwitness.metaeval.results import (
     Concordance,
     Figure,
-    MappingErrors,
     MetricFigures,
     ScaleConcordance,
     ScaleRanking,
@@ -186,10 +185,11 @@ def _ranking_table(ranking: ScaleRanking, title: str) -> Table:
         (labels[name], places.get(name, "–"), metrics[name].figures, p.get(name, "–"))
         for name in (*rank.order, *rank.aside)
     ]
-    ceilings = {ceiling.figure: ceiling for ceiling in scale.ceilings}
-    controls = [(CHANCE_LABEL, scale.chance)]
-    controls.append((RATER_LABEL, {f: ceiling.rater for f, ceiling in ceilings.items()}))
-    controls.append((HALVES_LABEL, {f: ceiling.halves for f, ceiling in ceilings.items()}))
+    controls = [
+        (CHANCE_LABEL, scale.chance),
+        (RATER_LABEL, {one.figure: one.rater for one in scale.ceilings}),
+        (HALVES_LABEL, {one.figure: one.halves for one in scale.ceilings}),
+    ]
     entries += [(label, "", figures, "") for label, figures in controls if figure in figures]
     rows = (
         (
@@ -422,7 +422,15 @@ def table_sections(concordance: Concordance) -> Iterator[Section]:
     errors = tuple(table for scale in concordance.scales for table in _error_tables(scale))
     if errors:
         yield Section("Mapping errors (ITU-T P.1401)", errors, MAPPING_NOTE, place="pages")
-    ceilings = tuple(_ceiling_table(scale) for scale in concordance.scales if scale.ceilings)
+    ceilings = tuple(
+        draw_rows(
+            f"{scale.scale.name}: agreement among raters",
+            CEILING_COLUMNS,
+            ((figure_value(c.figure), c.rater, c.halves, c.stepped) for c in scale.ceilings),
+        )
+        for scale in concordance.scales
+        if scale.ceilings
+    )
     if ceilings:
         note = "How well raters agree with each other, measured by the same coefficients."
         yield Section("Agreement among raters", ceilings, note, "pages", folded=True)
@@ -443,7 +451,12 @@ def _scatter_plots(scale: ScaleConcordance) -> Scatters:
         pearson = metric.figures.get(Figure("system", "pearson"))
         caption = f"r {number(pearson.value, PEARSON)}" if pearson else ""
         plots.append(Scatter(metric_label(metric), caption, points, curves[0] if curves else ()))
-    means = (Column(metric_label(metric), show=_show_mean) for metric in scale.metrics)
+    means = (
+        Column(
+            metric_label(metric), show=lambda one: "–" if isnan(one.value) else f"{one.value:.4g}"
+        )
+        for metric in scale.metrics
+    )
     columns: Columns = ("system", f"mean rating, {scale.scale.name}", *means)
     rows = (
         (system, people, *(metric.systems.get(system) for metric in scale.metrics))
@@ -452,10 +465,6 @@ def _scatter_plots(scale: ScaleConcordance) -> Scatters:
     title = f"{scale.scale.name}: system means"
     table = draw_rows(title, columns, rows, value=scale.scale)
     return Scatters(title, scale.scale, tuple(plots), table)
-
-
-def _show_mean(estimate: Estimate) -> str:
-    return "–" if isnan(estimate.value) else f"{estimate.value:.4g}"
 
 
 SCATTER_NOTE = (
@@ -498,7 +507,7 @@ def _error_tables(scale: ScaleConcordance) -> Iterator[Table]:
         rows = [
             (
                 metric_label(metric),
-                _mapping_cell(errors),
+                errors.used + " (few points)" * (errors.used not in (errors.asked, "flat")),
                 errors.rmse.n,
                 errors.pearson,
                 errors.rmse,
@@ -511,10 +520,6 @@ def _error_tables(scale: ScaleConcordance) -> Iterator[Table]:
         ]
         if rows:
             yield draw_rows(f"{scale.scale.name}: errors across {what}", ERROR_COLUMNS, rows, 2)
-
-
-def _mapping_cell(errors: MappingErrors) -> str:
-    return errors.used if errors.used in (errors.asked, "flat") else f"{errors.used} (few points)"
 
 
 MAPPING_NOTE = (
@@ -532,14 +537,6 @@ CEILING_COLUMNS = (
     "half vs half",
     Column("two full panels (Spearman–Brown)", value=PEARSON),
 )
-
-
-def _ceiling_table(scale: ScaleConcordance) -> Table:
-    rows = (
-        (figure_value(ceiling.figure), ceiling.rater, ceiling.halves, ceiling.stepped)
-        for ceiling in scale.ceilings
-    )
-    return draw_rows(f"{scale.scale.name}: agreement among raters", CEILING_COLUMNS, rows)
 
 
 def _curve_plots(scale: ScaleConcordance) -> Iterator[Curve]:

@@ -187,7 +187,10 @@ def bootstrap_interval(
     """
     low, high, factor = points.copy(), points.copy(), _interval_factor(level, count)
     for row, name in enumerate(names):
-        spread = _draw_deviation(to_stable_scale(draws[row], name))
+        on_scale = to_stable_scale(draws[row], name)
+        has_spread = (~np.isnan(on_scale)).sum(axis=0) > 1
+        squares = mean_of_defined((on_scale - mean_of_defined(on_scale)) ** 2)
+        spread = np.where(has_spread, np.sqrt(squares), np.nan)
         half_width = factor * np.where(spread > MIN_DRAW_SPREAD, spread, np.nan)
         centre = to_stable_scale(points[row], name)
         low[row] = np.minimum(from_stable_scale(centre - half_width, name), points[row])
@@ -208,13 +211,6 @@ def from_stable_scale(values: Floats, name: str) -> Floats:
     is_fisher = name == "pearson"
     scaled = np.tanh(values) if is_fisher else np.sin(np.clip(values, -np.pi / 2, np.pi / 2))
     return COEFFICIENTS[name].unscale(scaled)
-
-
-def _draw_deviation(draws: Floats) -> Floats:
-    """Return the standard deviation over defined draws; NaN with fewer than two."""
-    squares = (draws - mean_of_defined(draws)) ** 2
-    has_spread = (~np.isnan(draws)).sum(axis=0) > 1
-    return np.where(has_spread, np.sqrt(mean_of_defined(squares)), np.nan)
 
 
 def _interval_factor(level: float, count: int | None) -> float:

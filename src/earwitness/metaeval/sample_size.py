@@ -25,7 +25,7 @@ from earwitness.metaeval.levels import (
 )
 from earwitness.metaeval.resampling import from_stable_scale, to_stable_scale
 from earwitness.metaeval.results import Figure, SampleSizeCurve
-from earwitness.stats.arrays import Floats
+from earwitness.stats.arrays import Floats, seeded_generator
 from earwitness.stats.bootstrap import MIN_CASES_FOR_INTERVAL, percentile_interval
 from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Codes, MedianVotes, Votes
@@ -132,34 +132,26 @@ def coefficients_at_counts(
     """
     level, name = figure
     total = count_units(votes, unit)
-    rng = np.random.Generator(np.random.PCG64((seed, SAMPLE_UNITS.index(unit))))
+    rng = seeded_generator((seed, SAMPLE_UNITS.index(unit)))
     available = votes.size[2] if unit == "raters" else total
     orders = np.argsort(rng.random((draws, available)), axis=1, kind="stable")
     with_all = evaluate_grid(ScoreRatingGrid(scores, cell_means(votes)[0]), level, [name]).value[0]
     half = _evaluate_subsets(scores, votes, figure, unit, orders, total // 2)
     results = []
     for count in counts:
+        middle, drawn, share = with_all, half, total // 2 / count / (1 - total // 2 / total)
         if count < total:
-            subset = _evaluate_subsets(scores, votes, figure, unit, orders, count)
-            results.append(
-                _centre_draws(mean_of_defined(subset), subset, 1 / (1 - count / total), name)
-            )
-            continue
-        extrapolated = extrapolate_coefficient(
-            mean_of_defined(half), with_all, name, (total // 2, total, count)
-        )
-        share = total // 2 / count / (1 - total // 2 / total)
-        results.append(
-            _centre_draws(with_all if count == total else extrapolated, half, share, name)
-        )
+            drawn = _evaluate_subsets(scores, votes, figure, unit, orders, count)
+            middle, share = mean_of_defined(drawn), 1 / (1 - count / total)
+        elif count > total:
+            steps = total // 2, total, count
+            middle = extrapolate_coefficient(mean_of_defined(half), with_all, name, steps)
+        # draws are shifted to the middle, and their variance is multiplied by the share
+        on_scale = to_stable_scale(drawn, name)
+        shifts = (on_scale - mean_of_defined(on_scale)) * np.sqrt(share)
+        moved = from_stable_scale(to_stable_scale(middle, name) + shifts, name)
+        results.append(CoefficientsAtCount(middle, moved))
     return results
-
-
-def _centre_draws(middle: Floats, draws: Floats, share: float, name: str) -> CoefficientsAtCount:
-    """Return draws shifted to ``middle``, with their variance multiplied by ``share``."""
-    on_scale = to_stable_scale(draws, name)
-    moved = to_stable_scale(middle, name) + (on_scale - mean_of_defined(on_scale)) * np.sqrt(share)
-    return CoefficientsAtCount(middle, from_stable_scale(moved, name))
 
 
 def _evaluate_subsets(
@@ -277,15 +269,16 @@ def _unit_estimates(comparison: ScaleComparison, figure: Figure) -> Iterator[Uni
     """Yield estimates with fewer and more raters and items."""
     adjusted, settings = comparison.at_level(figure.level), comparison.settings
     votes = adjusted.opinions
+    if not isinstance(votes, Votes):
+        return
     has_fewer_draws = comparison.draws_at(figure.level) < settings.draws
-    for unit in SAMPLE_UNITS if isinstance(votes, Votes) else ():
-        assert isinstance(votes, Votes)
+    for unit in SAMPLE_UNITS:
         have = count_units(votes, unit)
         # means of fewer raters would not lead to the median of all
         has_curve = unit != "raters" or not isinstance(votes, MedianVotes)
         if not has_curve or have < MIN_CASES_FOR_INTERVAL:
             continue
-        counts = _curve_counts(have)
+        counts = [*(2**n for n in range(20) if 2**n < have), have, 2 * have]
         points = coefficients_at_counts(
             adjusted.table.scores,
             votes,
@@ -305,12 +298,6 @@ def _unit_estimates(comparison: ScaleComparison, figure: Figure) -> Iterator[Uni
             for count, at_count in zip(counts, points, strict=True)
         ]
         yield unit, have, counts, estimates
-
-
-def _curve_counts(have: int) -> list[int]:
-    """Return powers of two below the available number, that number, and twice as many."""
-    powers = [2**n for n in range(20) if 2**n < have]
-    return [*powers, have, 2 * have]
 
 
 def estimate_at_count(

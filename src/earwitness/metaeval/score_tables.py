@@ -46,7 +46,10 @@ def output_lengths(outputs: str | Records) -> tuple[list[Score], Input]:
     source, scores, problems = RecordSource(outputs), list[Score](), list[Problem]()
     for number, line in enumerate(_read_lines(source), 1):
         try:
-            scores += [_length_score(load_json_line(line))] if line.strip() else []
+            if line.strip():
+                record = load_json_line(line)
+                key = Key(record["item"], record["system"])
+                scores.append(Score(key, LENGTH_METRIC, _output_length(record["output"])))
         except (BadLine, KeyError, TypeError, ValueError):
             message = 'needs "item", "system" and "output" with a list or a text'
             problems.append(Problem(source.name, number, "", message))
@@ -61,12 +64,6 @@ def _read_lines(source: RecordSource) -> Iterator[bytes]:
             yield from block.lines
     except InputError as error:
         raise InputError(error.problems, error.count, done="read") from None
-
-
-def _length_score(record: Any) -> Score:
-    return Score(
-        Key(record["item"], record["system"]), LENGTH_METRIC, _output_length(record["output"])
-    )
 
 
 def _output_length(output: Mapping[str, Any]) -> float:
@@ -182,10 +179,13 @@ def read_scores(
     notes = [*rows.layout.notes, *_undefined_notes(chosen)]
     if not chosen:
         notes.append(f"{rows.input.name} has none of the chosen metrics and is ignored")
+    has_signatures = SIGNATURE_COLUMN in rows.table.names
+    cells = rows.table.cells(SIGNATURE_COLUMN) if has_signatures else ()
+    signatures = dict.fromkeys(str(cell) for cell in (rows.table.signature, *cells) if cell)
     return ScoreTable(
         chosen,
         tuple(notes),
-        _read_signatures(rows),
+        tuple(signatures),
         rows.input,
         columns_and_metrics,
         {name: _item_groups(rows, name) for name in groups if name in rows.table.names},
@@ -308,9 +308,3 @@ def _undefined_notes(scores: Sequence[Score]) -> Iterator[str]:
         counts = {name: undefined[name] for name in metrics if 0 < undefined[name] < total}
         if counts:  # metrics without any score are excluded, with a note
             yield undefined_phrase(counts, f"{total:,} outputs")
-
-
-def _read_signatures(rows: ParsedRatings) -> tuple[str, ...]:
-    columns = [SIGNATURE_COLUMN] if SIGNATURE_COLUMN in rows.table.names else []
-    cells = (cell for name in columns for cell in rows.table.cells(name))
-    return tuple(dict.fromkeys(str(cell) for cell in (rows.table.signature, *cells) if cell))

@@ -30,7 +30,7 @@ from earwitness.metaeval.pairwise_accuracy import (
     soft_accuracy_of_tables,
     soft_contributions,
 )
-from earwitness.stats.arrays import Bools, Floats
+from earwitness.stats.arrays import Bools, Floats, seeded_generator
 from earwitness.stats.significance import ratio
 from earwitness.stats.votes import Codes
 
@@ -116,11 +116,11 @@ class SwappedDifferences(NamedTuple):
         unit = np.where(is_spread, divisor, np.inf)
         order = np.argsort(-observed / unit, kind="stable")
         statistics, swaps = (observed / unit)[order], (swapped / unit)[:, order]
+        is_undefined, swaps = np.isnan(swaps), np.nan_to_num(swaps)
         if corrected:
             # In each swap, the largest of a difference and of all that were observed to be smaller.
-            largest = np.maximum.accumulate(np.nan_to_num(swaps)[:, ::-1], axis=1)[:, ::-1]
-            swaps = np.where(np.isnan(swaps), np.inf, largest)
-        swaps = np.where(np.isnan(swaps), np.inf, swaps)
+            swaps = np.maximum.accumulate(swaps[:, ::-1], axis=1)[:, ::-1]
+        swaps = np.where(is_undefined, np.inf, swaps)
         step_p = self._share((swaps >= statistics - DIFFERENCE_TOLERANCE).sum(axis=0))
         critical = self._critical_values(swaps, 1 - level)
         if corrected:
@@ -321,7 +321,7 @@ def _swap_masks(
     """Yield swaps in blocks: swaps × systems × items, 1 where an axis is shared."""
     size = {"items": (1, shape[1]), "systems": (shape[0], 1), "outputs": shape}[unit]
     rows = max(1, WEIGHTS_IN_MEMORY // max(1, 4 * shape[0] * shape[1]))
-    rng = np.random.Generator(np.random.PCG64((seed, SWAP_UNITS.index(unit))))
+    rng = seeded_generator((seed, SWAP_UNITS.index(unit)))
     for start in range(0, swaps, rows):
         stop = min(swaps, start + rows)
         if is_complete:
@@ -361,22 +361,14 @@ def _evaluate_systems(metric_pairs: _MetricPairs, masks: Bools) -> Floats:
 def _evaluate_items(metric_pairs: _MetricPairs, masks: Bools) -> Floats:
     """Return 2 × permutations × pairs: coefficients averaged over items."""
     scores = np.where(metric_pairs.is_known, metric_pairs.both, 0).transpose(3, 0, 1, 2)
-    people, is_known = (
-        np.where(metric_pairs.is_known, metric_pairs.people, 0).T,
-        metric_pairs.is_known.T,
-    )
-    if masks.shape[1] > 1:
-        chosen = np.broadcast_to(masks.transpose(2, 0, 1), (len(is_known), *masks.shape[:2]))
-        coefficients = _evaluate_swaps(scores, people, chosen, metric_pairs.name, is_known)
+    people = np.where(metric_pairs.is_known, metric_pairs.people, 0).T
+    is_known = metric_pairs.is_known.T
+    is_whole = masks.shape[1] == 1  # whole items are swapped, and with them their coefficients
+    moved = np.zeros((1, 1, is_known.shape[1]), bool) if is_whole else masks.transpose(2, 0, 1)
+    chosen = np.broadcast_to(moved, (len(is_known), *moved.shape[1:]))
+    coefficients = _evaluate_swaps(scores, people, chosen, metric_pairs.name, is_known)
+    if not is_whole:
         return mean_of_defined(coefficients, axis=1)
-    # Whole items are swapped, and with them their coefficients.
-    coefficients = _evaluate_swaps(
-        scores,
-        people,
-        np.zeros((len(is_known), 1, is_known.shape[1]), bool),
-        metric_pairs.name,
-        is_known,
-    )
     defined = ~np.isnan(coefficients)
     turned = np.stack([masks[:, 0], ~masks[:, 0]]).astype(np.float64)
     sums = (
@@ -489,19 +481,13 @@ def williams_test(
 
     sides = (np.asarray(side, np.float64) for side in (first, second, between, n))
     a, b, c, n = np.broadcast_arrays(*sides)
-    determinant = _determinant(a, b, c)
+    determinant = 1 - a * a - b * b - c * c + 2 * a * b * c
+    largest = np.maximum(np.maximum(np.abs(a), np.abs(b)), np.abs(c))
+    is_possible = (determinant >= -ROUNDING_TOLERANCE) & (largest <= 1)  # positive semidefinite
+    determinant = np.where(is_possible, np.maximum(0, determinant), np.nan)
     freedom = np.where(n > 3, n - 3, np.nan)
     variance = 2 * (n - 1) / freedom * determinant + ((a + b) / 2) ** 2 * (1 - c) ** 3
     error = np.sqrt(np.where(variance > ROUNDING_TOLERANCE, variance, 0))
     t = ratio((a - b) * np.sqrt(np.maximum(0, (n - 1) * (1 + c))), error)
     is_equal = (variance <= ROUNDING_TOLERANCE) & (np.abs(a - b) <= ROUNDING_TOLERANCE)
     return Difference(t, np.where(is_equal, 1.0, 2 * stdtr(freedom, -np.abs(t))))
-
-
-def _determinant(a: Floats, b: Floats, c: Floats) -> Floats:
-    """Return the determinant of the correlation matrix; NaN if it is not positive semidefinite."""
-    determinant = 1 - a * a - b * b - c * c + 2 * a * b * c
-    possible = (determinant >= -ROUNDING_TOLERANCE) & (
-        np.maximum(np.maximum(np.abs(a), np.abs(b)), np.abs(c)) <= 1
-    )
-    return np.where(possible, np.maximum(0, determinant), np.nan)

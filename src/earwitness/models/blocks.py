@@ -105,15 +105,12 @@ def _feed_sound_around(
     marks: HourMarks, stretch: Stretch, mark: Silence, rate: int, read: StreamReader
 ) -> None:
     """Feed the audio of a stretch around a silence, if it overlaps the stretch."""
-    low, high = (
-        max(stretch.start, mark.start - MARK_MARGIN_SECONDS),
-        min(stretch.end, mark.end + MARK_MARGIN_SECONDS),
-    )
-    if low >= high:
-        return
-    at = stretch.at + low - stretch.start
-    for chunk in read(Path(stretch.path), at=at, seconds=high - low):
-        marks.feed(stretch.start + chunk.position - stretch.at, chunk.samples, rate)
+    low = max(stretch.start, mark.start - MARK_MARGIN_SECONDS)
+    high = min(stretch.end, mark.end + MARK_MARGIN_SECONDS)
+    if low < high:
+        at = stretch.at + low - stretch.start
+        for chunk in read(Path(stretch.path), at=at, seconds=high - low):
+            marks.feed(stretch.start + chunk.position - stretch.at, chunk.samples, rate)
 
 
 # --- Blocks as sound -----------------------------------------------------------------------------
@@ -143,7 +140,7 @@ def embed_sounds(
     on_blocks: Callable[[int], None] = lambda _: None,
 ) -> BlockEmbeddings:
     """Return one row per block; ``on_blocks`` is called with the number of finished blocks."""
-    hours: list[BlockEmbeddings] = []
+    hours = list[BlockEmbeddings]()
     for run in iterate_runs(places, cut.block):
         key_parts = [cut, run[0].at, len(run), embedder.signature, SOUND_BLOCKS_VERSION]
         content = sound_digest(Path(run[0].path), cache)
@@ -176,9 +173,8 @@ def _embed_run(
     stored = open_sealed(path.with_suffix(".sealed"))
     if stored is None:
         sounds = _read_block_sounds(run, cut, source_of(run[0].path), embedder.rate)
-        embeddings = join_embeddings(
-            [embedder.embed(np.stack(batch)) for batch in _batch_sounds(sounds)]
-        )
+        batches = iter(lambda: list(islice(sounds, BLOCKS_PER_BATCH)), [])
+        embeddings = join_embeddings([embedder.embed(np.stack(batch)) for batch in batches])
         arrays = [array for array in embeddings[:2] if array is not None]  # vectors and classes
         write_sealed(path.with_suffix(".sealed"), {"class_names": embeddings.class_names}, arrays)
         return embeddings
@@ -197,11 +193,6 @@ def join_embeddings(parts: Sequence[BlockEmbeddings]) -> BlockEmbeddings:
     return BlockEmbeddings(
         vectors, np.concatenate(classes) if classes else None, parts[0].class_names
     )
-
-
-def _batch_sounds(sounds: Iterator[Floats]) -> Iterator[list[Floats]]:
-    while batch := list(islice(sounds, BLOCKS_PER_BATCH)):
-        yield batch
 
 
 def _read_block_sounds(
@@ -264,8 +255,8 @@ class RecordingBlocks:
 
     starts: NDArray[np.float64]
     seconds: float
-    vectors: NDArray[np.float32]
-    classes: NDArray[np.float32]
+    vectors: Floats
+    classes: Floats
     class_names: tuple[str, ...]
     signature: str
 
@@ -312,8 +303,7 @@ def read_recording_blocks(
         )
     settings = BlockSettings(block, sparse, hour_gap, cache or find_cache(), read, progress)
     path = settings.cache.folder / "blocks" / f"{_blocks_key(recording, embedder, settings)}.sealed"
-    stored = open_sealed(path)
-    if stored is not None:
+    if stored := open_sealed(path):
         return _load_blocks(stored, recording)
     blocks, real = _compute_blocks(recording, embedder, settings)
     _store_blocks(path, blocks, real)
@@ -354,12 +344,8 @@ def _compute_blocks(
     needed = PATCH_FRAMES if settings.sparse else rows - 1
     blocks = FrameBlocks(block_places(real, settings.block), rows, files).with_frames(needed)
     if embedder.takes == "frames":
-        blocks = replace(
-            blocks,
-            on_portion=EmbedderProgress(
-                len(blocks), progress_share(settings.progress, reading_rounds, 1, rounds)
-            ),
-        )
+        progress = progress_share(settings.progress, reading_rounds, 1, rounds)
+        blocks = replace(blocks, on_portion=EmbedderProgress(len(blocks), progress))
     starts = np.array([place.start for place in blocks.places], np.float64)
     signature = f"{embedder.signature},block={settings.block:g}{',sparse' * settings.sparse}"
     return RecordingBlocks(
@@ -406,13 +392,11 @@ def _load_blocks(stored: SealedFile, recording: Recording) -> tuple[RecordingBlo
     names = tuple(facts["class_names"])
     starts, vectors, classes = stored.arrays
     blocks = RecordingBlocks(starts, facts["seconds"], vectors, classes, names, facts["signature"])
-    stretches = msgspec.convert(facts["stretches"], tuple[Stretch, ...])
-    damages = msgspec.convert(facts["damages"], tuple[Damage, ...])
     real = replace(
         recording,
-        stretches=stretches,
+        stretches=msgspec.convert(facts["stretches"], tuple[Stretch, ...]),
         seconds=facts["lasts"],
-        damages=damages,
+        damages=msgspec.convert(facts["damages"], tuple[Damage, ...]),
         notes=tuple(facts["notes"]),
     )
     return blocks, real

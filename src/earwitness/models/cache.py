@@ -97,10 +97,8 @@ def write_sealed(path: Path, facts: Mapping[str, Any], arrays: Sequence[NDArray[
     shapes = [(array.dtype.str, array.shape) for array in arrays]
     header = msgspec.json.encode({"facts": facts, "arrays": shapes})
     header += b" " * (-(SEAL_HEADER.size + len(header)) % 16)
-    parts: list[Any] = [
-        header,
-        *(np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in arrays),
-    ]
+    contents = (np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in arrays)
+    parts: list[Any] = [header, *contents]
     checksum = len(header)
     for part in parts:
         checksum = zlib.crc32(part, checksum)
@@ -127,21 +125,15 @@ def _writing_error(folder: Path, error: OSError) -> UsageError:
     return UsageError(f"{message} — choose another folder with --cache or {CACHE_FOLDER_VARIABLE}")
 
 
-class _IntactFile(NamedTuple):
-    """The bytes of an intact sealed file, its header, and where its arrays begin."""
-
-    content: NDArray[np.uint8]
-    header: Mapping[str, Any]
-    body: int
-
-
-def _map_intact(path: Path) -> _IntactFile | None:
+def _map_intact(path: Path) -> tuple[NDArray[np.uint8], Mapping[str, Any], int] | None:
+    """Return the bytes of an intact sealed file, its header, and where its arrays begin."""
     try:
         content = np.memmap(path, np.uint8, mode="r")
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno in EXHAUSTED_ERRORS:  # the file may be intact
-            message = f"{path}: cannot be opened: {error.strerror}"
-            raise UsageError(f"{message} — raise the limit (ulimit -n)") from error
+            raise UsageError(
+                f"{path}: cannot be opened: {error.strerror} — raise the limit (ulimit -n)"
+            ) from error
         return None
     if len(content) < SEAL_HEADER.size:
         return None
@@ -149,8 +141,7 @@ def _map_intact(path: Path) -> _IntactFile | None:
     if magic != SEAL_MAGIC or zlib.crc32(content[SEAL_HEADER.size :].data, header_size) != checksum:
         return None
     body = SEAL_HEADER.size + header_size
-    header = msgspec.json.decode(content[SEAL_HEADER.size : body].tobytes())
-    return _IntactFile(content, header, body)
+    return content, msgspec.json.decode(content[SEAL_HEADER.size : body].tobytes()), body
 
 
 def open_sealed(path: Path) -> SealedFile | None:
@@ -158,17 +149,13 @@ def open_sealed(path: Path) -> SealedFile | None:
     found = _map_intact(path)
     if found is None:
         return None
-    body = np.asarray(found.content[found.body :])
-    return SealedFile(found.header["facts"], _split_arrays(body, found.header["arrays"]))
-
-
-def _split_arrays(body: NDArray[np.uint8], shapes: Sequence[Any]) -> tuple[NDArray[Any], ...]:
-    arrays, offset = [], 0
-    for dtype, shape in shapes:
+    content, header, offset = found
+    arrays, body = [], np.asarray(content)
+    for dtype, shape in header["arrays"]:
         size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
         arrays.append(body[offset : offset + size].view(dtype).reshape(shape))
         offset += size
-    return tuple(arrays)
+    return SealedFile(header["facts"], tuple(arrays))
 
 
 # --- Arrays of many files ------------------------------------------------------------------------
@@ -202,10 +189,11 @@ def open_stored_rows(path: Path) -> tuple[Mapping[str, Any], StoredRows] | None:
     found = _map_intact(path)
     if found is None:
         return None
-    dtype, shape = found.header["arrays"][0]
+    _, header, offset = found
+    dtype, shape = header["arrays"][0]
     status = path.stat()
     stamp = status.st_ino, status.st_mtime_ns
-    return found.header["facts"], StoredRows(path, found.body, dtype, tuple(shape), stamp)
+    return header["facts"], StoredRows(path, offset, dtype, tuple(shape), stamp)
 
 
 @lru_cache(MAX_MAPPED_FILES)
@@ -215,8 +203,9 @@ def _map_rows(rows: StoredRows) -> NDArray[Any]:
     try:
         mapped = np.memmap(rows.path, rows.dtype, "r", rows.offset, rows.shape)
     except (OSError, ValueError) as error:
-        message = f"{rows.path}: was removed from the cache while it was in use"
-        raise UsageError(f"{message} — run the command again") from error
+        raise UsageError(
+            f"{rows.path}: was removed from the cache while it was in use — run the command again"
+        ) from error
     return np.asarray(mapped)
 
 
@@ -279,19 +268,19 @@ def trim_cache(cache: Cache, max_bytes: float) -> None:
         if holds is None:
             return
         entries = [
-            _CacheEntry(_modification_time(path), path, entry_size(path))
+            (name in SMALL_FOLDERS, _modification_time(path), path, entry_size(path))
             for name in TRIMMED_FOLDERS
             for path in _list_entries(cache.folder / name)
             if not path.name.startswith(UNFINISHED_PREFIX)
         ]
-        excess = sum(entry.size for entry in entries) - max_bytes
+        excess = sum(size for *_, size in entries) - max_bytes
         held = _list_held(cache) if excess > 0 else set()
-        held_size = sum(entry.size for entry in entries if entry.path in held)
-        for entry in sorted(entries, key=lambda one: (_is_small(one.path), one)):
-            is_useless = _is_small(entry.path) and held_size > max(0, max_bytes)
-            if excess > 0 and entry.path not in held and not is_useless:
-                _remove_entry(entry.path)
-                excess -= entry.size
+        held_size = sum(size for *_, path, size in entries if path in held)
+        for is_small, _, path, size in sorted(entries):
+            is_useless = is_small and held_size > max(0, max_bytes)
+            if excess > 0 and path not in held and not is_useless:
+                _remove_entry(path)
+                excess -= size
 
 
 def make_folder(folder: Path) -> None:
@@ -307,16 +296,6 @@ def mark_used(entry: Path) -> None:
     """Set the time of last use of an entry to now, if it exists."""
     with suppress(OSError):
         os.utime(entry)
-
-
-class _CacheEntry(NamedTuple):
-    used: float
-    path: Path
-    size: int
-
-
-def _is_small(entry: Path) -> bool:
-    return entry.parent.name in SMALL_FOLDERS
 
 
 @contextmanager

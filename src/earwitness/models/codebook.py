@@ -22,6 +22,7 @@ from earwitness.models.base import (
     FrameBlocks,
     standardise,
 )
+from earwitness.stats.arrays import Bools
 
 # --- Spherical k-means ---------------------------------------------------------------------------
 # Processors sum products in different orders. So that codes and classes do not depend on this, they
@@ -51,10 +52,10 @@ def fit_spherical_kmeans(vectors: Doubles, count: int, rng: Generator) -> Double
     """
     count = min(count, len(vectors))
     centres = vectors[np.sort(rng.choice(len(vectors), count, replace=False))]
-    previous = None
+    previous = np.zeros(0, np.intp)
     for _ in range(KMEANS_ROUNDS):
         nearest, cosines = assign_nearest(vectors, centres)
-        if previous is not None and np.array_equal(nearest, previous):
+        if np.array_equal(nearest, previous):
             break
         previous = nearest
         centres = unit_vectors(_sum_by_centre(vectors, nearest, cosines, count))
@@ -63,13 +64,12 @@ def fit_spherical_kmeans(vectors: Doubles, count: int, rng: Generator) -> Double
 
 def assign_nearest(vectors: Doubles, centres: Doubles) -> tuple[NDArray[np.intp], Doubles]:
     """Return the nearest centre of every vector, and the cosine between them."""
-    nearest = np.empty(len(vectors), np.intp)
-    nearest_cosines = np.empty(len(vectors))
+    nearest, nearest_cosines = np.empty(len(vectors), np.intp), np.empty(len(vectors))
     for first in range(0, len(vectors), VECTORS_PER_PORTION):
-        cosines = vectors[first : first + VECTORS_PER_PORTION] @ centres.T
-        best = cosines.argmax(axis=1)
-        nearest[first : first + VECTORS_PER_PORTION] = best
-        nearest_cosines[first : first + VECTORS_PER_PORTION] = cosines[np.arange(len(best)), best]
+        portion = slice(first, first + VECTORS_PER_PORTION)
+        cosines = vectors[portion] @ centres.T
+        nearest[portion] = best = cosines.argmax(axis=1)
+        nearest_cosines[portion] = cosines[np.arange(len(best)), best]
     return nearest, nearest_cosines
 
 
@@ -111,7 +111,7 @@ class SegmentProjection(NamedTuple):
     projection: Doubles
 
 
-def describe_segments(portion: Bytes, frames: int) -> tuple[Floats, NDArray[np.bool_]]:
+def describe_segments(portion: Bytes, frames: int) -> tuple[Floats, Bools]:
     """Return values of every segment (block × segment × value), and which are complete."""
     count = portion.shape[1] // frames
     cut = portion[:, : count * frames].reshape(len(portion), count, frames, MEL_BANDS)
@@ -180,7 +180,7 @@ def find_segments(day: FrameBlocks) -> SoundSegments:
     return SoundSegments(np.concatenate(vectors), places_found[:, 0], places_found[:, 1])
 
 
-def average_neighbours(vectors: Doubles, is_whole: NDArray[np.bool_]) -> Doubles:
+def average_neighbours(vectors: Doubles, is_whole: Bools) -> Doubles:
     """Return means of each segment and its neighbours (block × segment × dimension).
 
     Neighbours are up to two complete segments before and after it in the same block.
@@ -341,18 +341,14 @@ class Codes:
             maxima[has_patches] = np.maximum.reduceat(codes, firsts[has_patches], axis=0)
         return means / np.maximum(1, counts).astype(np.float32)[:, None], maxima
 
-    def _whiten_present(self, portion: Bytes, is_whole: NDArray[np.bool_]) -> Doubles:
+    def _whiten_present(self, portion: Bytes, is_whole: Bools) -> Doubles:
         """Return only the complete patches, whitened, one row each."""
         halves, size = _half_patches(portion), len(self.projected_mean)
-        first, second = (
-            part[is_whole].astype(np.float64) for part in (halves[:, :-1], halves[:, 1:])
-        )
-        whitened = (
-            first @ self.half_projections[:, :size]
-            + second @ self.half_projections[:, size:]
-            - self.projected_mean
-        )
-        return np.asarray(whitened)
+        parts = (halves[:, :-1], halves[:, 1:])
+        first, second = (part[is_whole].astype(np.float64) for part in parts)
+        whitened = first @ self.half_projections[:, :size]
+        whitened += second @ self.half_projections[:, size:]
+        return np.asarray(whitened - self.projected_mean)
 
     def whiten(self, portion: Bytes) -> Doubles:
         """Return all patches, whitened: block × patch × dimension.
@@ -466,11 +462,10 @@ def draw_patches(day: FrameBlocks, rng: Generator) -> Floats:
     return drawn.reshape(len(places), PATCH_FRAMES * MEL_BANDS)
 
 
-def find_whole_patches(portion: Bytes) -> NDArray[np.bool_]:
+def find_whole_patches(portion: Bytes) -> Bools:
     """Return which patches have all their frames: block × patch."""
-    halves = portion[:, : portion.shape[1] // STRIDE_FRAMES * STRIDE_FRAMES, 0].reshape(
-        len(portion), -1, STRIDE_FRAMES
-    )
+    frames = portion.shape[1] // STRIDE_FRAMES * STRIDE_FRAMES
+    halves = portion[:, :frames, 0].reshape(len(portion), -1, STRIDE_FRAMES)
     is_present = (halves != ABSENT_BYTE).all(axis=2)
     return np.asarray(is_present[:, :-1] & is_present[:, 1:])
 

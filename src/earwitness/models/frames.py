@@ -162,9 +162,8 @@ class FrameFile:
     def rows(self, first: int, last: int) -> Bytes:
         """Return frames from ``first`` up to ``last``; absent outside the file."""
         frames = np.full((last - first, MEL_BANDS), ABSENT_BYTE, np.uint8)
-        for number in range(
-            max(0, first // SHARD_FRAMES), min(len(self.shards), -(-last // SHARD_FRAMES))
-        ):
+        low, high = max(0, first // SHARD_FRAMES), min(len(self.shards), -(-last // SHARD_FRAMES))
+        for number in range(low, high):
             begin = number * SHARD_FRAMES
             part = self.shards[number][max(0, first - begin) : max(0, last - begin)]
             offset = max(first, begin) - first
@@ -191,14 +190,11 @@ def load_frame_file(
     ``on_seconds`` is called with the number of seconds read. Frames of several files may share a
     ``hold``.
     """
-    shards: list[StoredRows] = []
-    breaks: list[Break] = []
     hold = hold or CacheHold(cache)
     hold.add(shard_folder(source.path, cache, sparse=sparse))
-    for shard in iterate_shards(source, cache, sparse=sparse, on_seconds=on_seconds):
-        shards.append(shard.rows)
-        breaks += shard.breaks
-    return FrameFile(tuple(shards), tuple(breaks), hold)
+    shards = list(iterate_shards(source, cache, sparse=sparse, on_seconds=on_seconds))
+    breaks = tuple(gap for shard in shards for gap in shard.breaks)
+    return FrameFile(tuple(shard.rows for shard in shards), breaks, hold)
 
 
 class FrameShard(NamedTuple):
@@ -269,7 +265,7 @@ def _write_shards(
     Yields, after each shard, the number of shards before the next one to write.
     """
     begin = number * SHARD_FRAMES / FRAMES_PER_SECOND
-    breaks: list[Break] = []
+    breaks = list[Break]()
     with closing(_stream_frames(source, number * SHARD_FRAMES, sparse, breaks)) as stream:
         for shard, last in _split_into_shards(
             stream, lambda frames: on_seconds(begin + frames / FRAMES_PER_SECOND), on_rows
@@ -345,37 +341,27 @@ def load_frame_files(
     cache = cache or find_cache()
     ends = _file_ends(recording)
     sizes = {path: Path(path).stat().st_size for path in ends}
-    files: dict[str, FrameFile] = {}
+    files = dict[str, FrameFile]()
     hold = CacheHold(cache)
     bytes_before, total = 0, sum(sizes.values())
-    for path, end in ends.items():
-        on_seconds = _seconds_callback(progress, bytes_before, sizes[path], total, len(files), end)
+
+    def report(seconds: float) -> None:
+        share = min(1.0, seconds / ends[path]) if ends[path] else 1.0
+        progress(bytes_before + int(share * sizes[path]), total, len(files))
+
+    for path in ends:
         source = FrameSource(Path(path), recording.rate, read)
-        files[path] = load_frame_file(
-            source, cache, sparse=sparse, on_seconds=on_seconds, hold=hold
-        )
+        files[path] = load_frame_file(source, cache, sparse=sparse, on_seconds=report, hold=hold)
         bytes_before += sizes[path]
     return files
 
 
 def _file_ends(recording: Recording) -> dict[str, float]:
     """Return how far every file of a recording is used, in seconds."""
-    ends: dict[str, float] = {}
+    ends = dict[str, float]()
     for stretch in recording.stretches:
         ends[stretch.path] = max(ends.get(stretch.path, 0.0), stretch.at + stretch.seconds)
     return ends
-
-
-def _seconds_callback(
-    progress: Progress, before: int, size: int, total: int, files: int, end: float
-) -> Callable[[float], None]:
-    """Return a callback that converts seconds of a file to bytes of all files."""
-
-    def report(seconds: float) -> None:
-        share = min(1.0, seconds / end) if end else 1.0
-        progress(before + int(share * size), total, files)
-
-    return report
 
 
 @dataclass(frozen=True)
@@ -477,8 +463,8 @@ def prepare_frames(
     ``progress`` is called with the seconds of audio read so far. Files that cannot be read are
     left to ``load_frame_files``, which raises their errors.
     """
-    ends: dict[str, float] = {}
-    rates: dict[str, int] = {}
+    ends = dict[str, float]()
+    rates = dict[str, int]()
     for recording in recordings:
         for path, end in _file_ends(recording).items():
             ends[path], rates[path] = max(ends.get(path, 0.0), end), recording.rate

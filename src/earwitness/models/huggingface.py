@@ -82,8 +82,10 @@ def load_model(folder: Path, kind: ModelKind) -> LoadedModel:
     ]
     if missing:
         more = f" and {len(missing) - 5} more" * (len(missing) > 5)
-        message = f"{folder}: weights are missing: {', '.join(sorted(missing)[:5])}{more}"
-        raise UsageError(f"{message} — the weights do not match config.json")
+        raise UsageError(
+            f"{folder}: weights are missing: {', '.join(sorted(missing)[:5])}{more}"
+            " — the weights do not match config.json"
+        )
     return LoadedModel(extractor, model.eval())
 
 
@@ -162,9 +164,9 @@ class AudioModel:
         for path in _find_model_files(self.folder):
             with path.open("rb") as file:
                 digest.update(hashlib.file_digest(file, "sha256").digest())
-        libraries = [f"{name}={version(name)}" for name in ("torch", "transformers")]
-        piece = f"piece={self._kind.piece:g}"
-        return ",".join([self._kind.name, f"sha256={digest.hexdigest()[:16]}", piece, *libraries])
+        libraries = ",".join(f"{name}={version(name)}" for name in ("torch", "transformers"))
+        kind, short = self._kind, digest.hexdigest()[:16]
+        return f"{kind.name},sha256={short},piece={kind.piece:g},{libraries}"
 
     @property
     def rate(self) -> int:
@@ -185,20 +187,16 @@ class AudioModel:
         names = self.class_names
         classes = [scores.max(axis=0) for _, scores in results] or [np.zeros((0, len(names)))]
         vectors = [vectors.mean(axis=0) for vectors, _ in results] or [np.zeros((0, 0))]
-        class_scores = np.vstack(classes).astype(np.float32) if names else None
-        return BlockEmbeddings(
-            unit_vectors(np.vstack(vectors).astype(np.float32)), class_scores, names
-        )
+        scores = np.vstack(classes).astype(np.float32) if names else None
+        return BlockEmbeddings(unit_vectors(np.vstack(vectors).astype(np.float32)), scores, names)
 
     def _embed_pieces(self, block: Floats) -> tuple[Floats, Floats]:
         """Return vectors and classes of a block, one row per piece."""
         parts = cut_pieces(block, self.rate, self._kind.piece)
-        results = [
-            self._run(parts[start : start + BATCH_PIECES])
-            for start in range(0, len(parts), BATCH_PIECES)
-        ]
-        vectors, classes = zip(*results, strict=True)
-        return np.concatenate(vectors), np.concatenate(classes)
+        starts = range(0, len(parts), BATCH_PIECES)
+        results = (self._run(parts[start : start + BATCH_PIECES]) for start in starts)
+        vectors, classes = map(np.concatenate, zip(*results, strict=True))
+        return vectors, classes
 
     def _run(self, parts: Floats) -> tuple[Floats, Floats]:
         import torch

@@ -51,7 +51,7 @@ class EncodedTextStore:
     def _start_file(self) -> None:
         self._file = tempfile.SpooledTemporaryFile(VECTOR_BYTES_IN_MEMORY)  # noqa: SIM115
         finalize(self, self._file.close)
-        self._places: dict[bytes, int] = {}
+        self._places = dict[bytes, int]()
         self._end = 0
 
     def __contains__(self, text: str) -> bool:
@@ -76,8 +76,10 @@ class EncodedTextStore:
             self._file.write(record)
             self._file.flush()
         except OSError as error:
-            message = f"cannot store text vectors in {tempfile.gettempdir()}: {error.strerror}"
-            raise UsageError(f"{message} — set TMPDIR to a folder with free space") from error
+            raise UsageError(
+                f"cannot store text vectors in {tempfile.gettempdir()}: {error.strerror}"
+                " — set TMPDIR to a folder with free space"
+            ) from error
         self._places[_hash_text(text)] = self._end
         self._end += len(record)
 
@@ -122,14 +124,10 @@ class Encoder:
     @cached_property
     def signature(self) -> str:
         """Model, layer, hash of its weights, and library versions."""
-        weights = next(
-            (self.folder / name for name in WEIGHT_FILES if (self.folder / name).exists()), None
-        )
-        digest = "none" if weights is None else hash_file(weights)[:16]
-        libraries = [f"{name}={version(name)}" for name in ("torch", "transformers")]
-        return ",".join(
-            [f"model={self.name}", f"layer={self.layer}", f"sha256={digest}", *libraries]
-        )
+        weights = (path for name in WEIGHT_FILES if (path := self.folder / name).exists())
+        digest = next((hash_file(path)[:16] for path in weights), "none")
+        libraries = ",".join(f"{name}={version(name)}" for name in ("torch", "transformers"))
+        return f"model={self.name},layer={self.layer},sha256={digest},{libraries}"
 
     def encode(self, texts: Sequence[str]) -> None:
         """Encode every new distinct text once."""
@@ -146,10 +144,8 @@ class Encoder:
     def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
         """Yield batches of texts with the same number of tokens."""
         token_ids = self._tokenize(texts)["input_ids"]
-        batch: list[str] = []
-        for tokens, text in sorted(
-            (len(ids), text) for ids, text in zip(token_ids, texts, strict=True)
-        ):
+        batch = list[str]()
+        for tokens, text in sorted(zip(map(len, token_ids), texts, strict=True)):
             if batch and tokens * (len(batch) + 1) > BATCH_TOKENS:
                 yield batch
                 batch = []
@@ -168,10 +164,8 @@ class Encoder:
         ids, mask = batch["input_ids"].numpy(), batch["attention_mask"].numpy().astype(bool)
         special_tokens = [tokenizer.cls_token_id, tokenizer.sep_token_id]
         for row, tokens, is_token in zip(hidden, ids, mask, strict=True):
-            yield EncodedText(
-                row[is_token].copy(),
-                (~np.isin(tokens[is_token], special_tokens)).astype(np.float32),
-            )
+            weights = ~np.isin(tokens[is_token], special_tokens)
+            yield EncodedText(row[is_token].copy(), weights.astype(np.float32))
 
     def _tokenize(self, texts: Sequence[str], **options: Any) -> Any:
         tokenizer, model = self._loaded
@@ -279,7 +273,7 @@ def bertscore_sums(
         same = output == reference
         encoded_reference = encoded_output if same else encoder.encoded_text(reference)
         rows.append(_pair_sums(encoded_output, encoded_reference))
-    return np.array(rows, np.float64).reshape(len(rows), 4)
+    return np.array(rows, np.float64).reshape(-1, 4)
 
 
 def bertscore_rates(sums: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -32,6 +32,8 @@ SAMPLE_RATE = 16_000
 WINDOW_SAMPLES, STEP_SAMPLES, FFT_SAMPLES = 400, 160, 512
 MEL_BANDS, LOWEST_HZ, HIGHEST_HZ = 64, 125.0, 7500.0
 LOG_OFFSET = 0.001
+Shape = tuple[int, ...]
+Names = tuple[str, ...]
 PATCH_FRAMES, PATCH_HOP_FRAMES = 96, 48  # length, hop
 PATCH_SAMPLES = WINDOW_SAMPLES + (PATCH_FRAMES - 1) * STEP_SAMPLES
 
@@ -121,7 +123,7 @@ class Wiring(NamedTuple):
     """Input and output tensors of a network, and the input shape."""
 
     taken: int
-    shape: tuple[int, ...]
+    shape: Shape
     scores: int
     embedding: int | None
     classes: int
@@ -156,7 +158,7 @@ class YamNet:
         return f"yamnet,sha256={digest},names={names},hop=48,vectors=mean,classes=max"
 
     @cached_property
-    def class_names(self) -> tuple[str, ...]:
+    def class_names(self) -> Names:
         """Class names, from labels inside the file or next to it; else class 0, class 1, …
 
         Labels inside the file are text files in its metadata, a zip archive at its end. Next to it,
@@ -217,7 +219,7 @@ def _check_tflite_file(path: Path) -> Path:
     return path
 
 
-def _fix_input_shape(network: Any, path: Path) -> tuple[int, ...]:
+def _fix_input_shape(network: Any, path: Path) -> Shape:
     """Return the input shape; a dynamic shape is set to one patch."""
     inputs = network.get_input_details()
     if len(inputs) != 1 or inputs[0]["dtype"] != np.float32:
@@ -237,9 +239,9 @@ def _fix_input_shape(network: Any, path: Path) -> tuple[int, ...]:
     return fixed_shape
 
 
-def _match_shape(shape: tuple[int, ...]) -> tuple[int, ...] | None:
+def _match_shape(shape: Shape) -> Shape | None:
     """Return a shape for one patch or its samples with as many axes, if it fits."""
-    patch_shapes: tuple[tuple[int, ...], ...] = ((PATCH_FRAMES, MEL_BANDS), (PATCH_SAMPLES,))
+    patch_shapes: tuple[Shape, ...] = ((PATCH_FRAMES, MEL_BANDS), (PATCH_SAMPLES,))
     for patch_shape in patch_shapes:
         for tail in (patch_shape, (*patch_shape, 1)):
             candidate = (1,) * (len(shape) - len(tail)) + tail
@@ -250,7 +252,7 @@ def _match_shape(shape: tuple[int, ...]) -> tuple[int, ...] | None:
     return None
 
 
-def _find_wiring(network: Any, shape: tuple[int, ...], path: Path) -> Wiring:
+def _find_wiring(network: Any, shape: Shape, path: Path) -> Wiring:
     inputs, outputs = network.get_input_details(), network.get_output_details()
     by_width = {int(out["shape"][-1]): out["index"] for out in outputs if len(out["shape"])}
     classes = next((width for width in CLASS_COUNTS if width in by_width), None)
@@ -269,7 +271,7 @@ def _describe_tensors(details: Sequence[Any]) -> str:
     return " and ".join(f"{shape} {dtype}" for shape, dtype in zip(shapes, types, strict=True))
 
 
-def _unpack_class_names(path: Path, count: int) -> tuple[str, ...] | None:
+def _unpack_class_names(path: Path, count: int) -> Names | None:
     """Return the names in the metadata of a model file, or None if it has no list of that length.
 
     A model with several lists of labels has one per language; the first is in English.
@@ -285,7 +287,7 @@ def _unpack_class_names(path: Path, count: int) -> tuple[str, ...] | None:
     return None
 
 
-def _read_class_names(path: Path, count: int) -> tuple[str, ...]:
+def _read_class_names(path: Path, count: int) -> Names:
     """Return the class names of a class map (CSV) or of a list of labels."""
     place = "one per line"
     if path.suffix == ".csv":
@@ -295,10 +297,12 @@ def _read_class_names(path: Path, count: int) -> tuple[str, ...]:
     else:
         names = _split_names(path.read_text(encoding="utf-8-sig"))
     if len(names) != count or not all(names):
-        message = f"{path}: must have {count} names {place}, has {sum(map(bool, names))}"
-        raise UsageError(f"{message} — correct, rename or delete the file")
+        raise UsageError(
+            f"{path}: must have {count} names {place}, has {sum(map(bool, names))}"
+            " — correct, rename or delete the file"
+        )
     return names
 
 
-def _split_names(text: str) -> tuple[str, ...]:
+def _split_names(text: str) -> Names:
     return tuple(line.strip() for line in text.splitlines() if line.strip())

@@ -291,7 +291,14 @@ class RecordingIndex:
 
     def _hold_files(self) -> Path:
         """Keep the frames and levels in the cache; return the folder of the levels."""
-        folder = self.cache.folder / INDEX_FOLDER / _content_key(self.recording, self.cache)
+        recording = self.recording
+        spans = [
+            (sound_digest(Path(one.path), self.cache), one.at, one.start, one.seconds)
+            for one in recording.stretches
+        ]
+        parts = [PYRAMID_FORMAT, recording.rate, recording.seconds, spans]
+        key = hash_text(msgspec.json.encode(parts).decode())
+        folder = self.cache.folder / INDEX_FOLDER / key
         for entry in (folder, *(shard_folder(Path(one), self.cache) for one in self._stamps)):
             self._check_open()
             self._hold.add(entry)
@@ -332,7 +339,11 @@ class RecordingIndex:
             self._frames = RecordingFrames(self.recording, self._files)
         if builder is not None:
             builder.pyramid.write(folder / PYRAMID_FILE)
-            self._pyramid = Pyramid.from_sealed(_reopen(folder / PYRAMID_FILE))
+            sealed = open_sealed(folder / PYRAMID_FILE)
+            if sealed is None:
+                message = "was removed from the cache while it was in use"
+                raise UsageError(f"{folder / PYRAMID_FILE}: {message}")
+            self._pyramid = Pyramid.from_sealed(sealed)
 
     def _advance(
         self, builder: PyramidBuilder | None, finished: Set[str], progress: Progress
@@ -387,13 +398,6 @@ class _Closed(Exception):
 BUILDING = Lock()  # indexes of several recordings are built one after the other
 
 
-def _reopen(path: Path) -> Any:
-    sealed = open_sealed(path)
-    if sealed is None:
-        raise UsageError(f"{path}: was removed from the cache while it was in use")
-    return sealed
-
-
 def _stamp_file(path: str) -> tuple[int, int] | None:
     """Return size and modification time of a file, or None if it cannot be read."""
     try:
@@ -427,16 +431,6 @@ def _served_digest(
     clock = None if recording.began is None else repr(recording.began)
     how = [speech, detector.signature if detector else "", PYRAMID_FORMAT, clock]
     return hash_text(msgspec.json.encode([recording.rate, spans, how]).decode())[:20]
-
-
-def _content_key(recording: Recording, cache: Cache) -> str:
-    """Return a hash of the audio of a recording and its times."""
-    spans = [
-        (sound_digest(Path(one.path), cache), one.at, one.start, one.seconds)
-        for one in recording.stretches
-    ]
-    parts = [PYRAMID_FORMAT, recording.rate, recording.seconds, spans]
-    return hash_text(msgspec.json.encode(parts).decode())
 
 
 def _find_range(pyramid: Pyramid) -> tuple[float, float]:

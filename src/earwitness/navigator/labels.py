@@ -95,7 +95,11 @@ def _read_overlay(path: Path, recording: Recording, problems: list[Problem]) -> 
     wrong = _LabelError("", "contains no labels", remedy)
     try:
         text = path.read_text(encoding="utf-8-sig")
-        lines, parse = (_read_picks if kind == "picks" else _read_labels)(text, recording)
+        if kind == "picks":
+            lines, parse = _read_picks(text, recording)
+        else:
+            form = LABELS[detect_format(LABELS, text)]
+            lines, parse = form.parse(text.splitlines(), recording)
     except OSError as error:
         wrong = _LabelError("", f"cannot be read: {error.strerror}")
     except UnicodeDecodeError:
@@ -140,13 +144,6 @@ def _check_span(span: RawSpan, recording: Recording) -> OverlaySpan:
 
 
 LabelLines = tuple[Sequence[tuple[int, Any]], Callable[[Any], RawSpan]]
-
-
-def _read_labels(text: str, recording: Recording) -> LabelLines:
-    """Return the lines of a file of any format with their numbers, and how to parse each."""
-    form = LABELS[detect_format(LABELS, text)]
-    lines: LabelLines = form.parse(text.splitlines(), recording)
-    return lines
 
 
 def _raven_lines(lines: Sequence[str], recording: Recording) -> LabelLines:

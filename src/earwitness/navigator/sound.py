@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -29,7 +29,6 @@ from earwitness.speech.vad import SpeechDetector
 
 
 SpeechChange = Literal["keep", "reverse", "mute"]
-SPEECH_CHANGES: tuple[SpeechChange, ...] = get_args(SpeechChange)
 SPEECH_BLOCK_SECONDS = 8.0  # audio that a detector checks at once, and length of reversed pieces
 SPEECH_MARGIN_SECONDS = 0.5  # changed before and after blocks with speech
 PORTION_SECONDS = 75 * SPEECH_BLOCK_SECONDS  # checked and cached at a time

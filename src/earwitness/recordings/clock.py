@@ -50,6 +50,7 @@ TIMESTAMP_PATTERN = re.compile(
     r"(?P<zone>Z(?![A-Za-z])|[+-]\d\d:?\d\d(?!\d))?"
 )
 HEX_SECONDS_PATTERN = re.compile(r"[0-9A-Fa-f]{8}")  # name of an old AudioMoth file
+DATE_PATTERN = re.compile(r"(199|20[0-9])[0-9](0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])")
 EARLIEST_RECORDING = datetime(2000, 1, 1, tzinfo=UTC)  # no such recorder is older
 
 
@@ -68,7 +69,7 @@ def start_from_name(name: str) -> datetime | None:
     True
     """
     stem = _name_stem(name)
-    if HEX_SECONDS_PATTERN.fullmatch(stem) and not _is_date(stem):
+    if HEX_SECONDS_PATTERN.fullmatch(stem) and not DATE_PATTERN.fullmatch(stem):
         moment = datetime.fromtimestamp(int(stem, 16), UTC)
         if moment >= EARLIEST_RECORDING:
             return moment
@@ -78,13 +79,6 @@ def start_from_name(name: str) -> datetime | None:
 def _name_stem(name: str) -> str:
     """Return the name without folders and extension (``.123`` is a fraction, not an extension)."""
     return re.sub(r"\.(?=[^.]*[A-Za-z])[A-Za-z0-9]+$", "", re.split(r"[/\\]", name)[-1])
-
-
-def _is_date(digits: str) -> bool:
-    if not digits.isdigit():
-        return False
-    year, month, day = int(digits[:4]), int(digits[4:6]), int(digits[6:])
-    return 1990 <= year < 2100 and 1 <= month <= 12 and 1 <= day <= 31
 
 
 def _moments_in_name(stem: str) -> Iterator[datetime]:
@@ -240,7 +234,9 @@ def make_clock(
     refuse_problems(problems or _find_impossible_times(files, time_zone), "read")
     moments = _resolve_moments(files, time_zone)
     starts = tuple((moment - moments[0]).total_seconds() for moment in moments)
-    named_start = _in_local_zone(moments[0], files[0], time_zone)
+    named_start, first = moments[0], files[0].named
+    if named_start.tzinfo is not None:  # in the given zone, or else in that of the first name
+        named_start = named_start.astimezone(time_zone or (first.tzinfo if first else None))
     if given_start is None:
         return RecordingClock(named_start, starts)
     if given_start.replace(tzinfo=None) == named_start.replace(tzinfo=None):
@@ -295,10 +291,3 @@ def _resolve_moments(files: Sequence[DatedFile], zone: tzinfo | None) -> list[da
         moments.append(moment)
         end = moment + timedelta(seconds=seconds)
     return moments
-
-
-def _in_local_zone(moment: datetime, first: DatedFile, zone: tzinfo | None) -> datetime:
-    """Return a moment in the given zone, or else in that of the first name."""
-    if moment.tzinfo is None:
-        return moment
-    return moment.astimezone(zone or (first.named.tzinfo if first.named else None))

@@ -125,7 +125,14 @@ def _read_exactly(
     decoder = open_decoder(path, careful=is_damaged)
     try:
         decoder.seek(frame)
-        return np.concatenate(list(_read_frames(decoder, count, channels)))
+        parts, portion = list[Samples](), max(1, MAX_READ_VALUES // decoder.facts.channels)
+        while count > 0:
+            samples = decoder.read(min(count, portion))
+            if not len(samples):
+                raise DecodingError("unexpected end of file")
+            count -= len(samples)
+            parts.append(mix_to_mono(samples)[:, None] if channels == 1 else samples)
+        return np.concatenate(parts)
     except (DecodingError, OSError) as error:
         position = frame / recording.rate
         raise UsageError(
@@ -133,17 +140,6 @@ def _read_exactly(
         ) from error
     finally:
         decoder.close()
-
-
-def _read_frames(decoder: Decoder, count: int, channels: int) -> Iterator[Samples]:
-    """Yield ``count`` frames in portions of any size, mixed if one channel is wanted."""
-    portion = max(1, MAX_READ_VALUES // decoder.facts.channels)
-    while count > 0:
-        samples = decoder.read(min(count, portion))
-        if not len(samples):
-            raise DecodingError("unexpected end of file")
-        count -= len(samples)
-        yield mix_to_mono(samples)[:, None] if channels == 1 else samples
 
 
 # --- Pieces of one file --------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, time, timedelta
-from itertools import pairwise
+from itertools import count, pairwise, takewhile
 from math import inf
 from os import PathLike
 from pathlib import Path
@@ -350,22 +350,14 @@ def split_days(recording: Recording) -> list[Recording]:
             f"{recording.name}: the start time is unknown, so it cannot be split into days"
             " — set --start 2025-07-22T06:30:00, or name files as recorders do"
         )
-    cuts = [0.0, *_find_midnights(recording, recording.began), recording.seconds]
+    began, date = recording.began, recording.began.date()
+    midnights = (
+        seconds_since(began, datetime.combine(date + timedelta(days), time(), began.tzinfo))
+        for days in count(1)
+    )
+    cuts = [0.0, *takewhile(lambda one: one < recording.seconds, midnights), recording.seconds]
     days = [_cut_recording(recording, low, high) for low, high in pairwise(cuts)]
     return [day for day in days if day is not None]
-
-
-def _find_midnights(recording: Recording, began: datetime) -> list[float]:
-    """Return all midnights within a recording, on its clock."""
-    midnights: list[float] = []
-    date = began.date()
-    while True:
-        date += timedelta(days=1)
-        midnight = datetime.combine(date, time(), began.tzinfo)
-        seconds_after = seconds_since(began, midnight)
-        if seconds_after >= recording.seconds:
-            return midnights
-        midnights.append(seconds_after)
 
 
 def _cut_recording(recording: Recording, low: float, high: float) -> Recording | None:

@@ -137,20 +137,14 @@ def _hear_part(day: Day, start: float, seconds: float) -> tuple[Doubles, Doubles
     over = np.minimum(begins + day.seconds, start + seconds) - np.maximum(begins, start)
     over = np.where(over > PERIOD_TOLERANCE * seconds, over, 0.0)
     if not over.any():
-        return _hear_nearest(day, start, seconds)
+        # the nearest block, for a part in a remainder that was too short to be a block
+        apart = np.maximum(day.starts - start - seconds, start - day.starts - day.seconds)
+        if apart.min(initial=np.inf) >= day.seconds:
+            return None
+        row = int(np.argmin(apart))
+        return day.vectors[row].astype(np.float64), day.classes[row].astype(np.float64)
     share = over / over.sum()
     return share @ day.vectors[first:last], share @ day.classes[first:last]
-
-
-def _hear_nearest(day: Day, start: float, seconds: float) -> tuple[Doubles, Doubles] | None:
-    """Return the nearest block, for a part in a remainder that was too short to be a block."""
-    if not len(day):
-        return None
-    apart = np.maximum(day.starts - start - seconds, start - day.starts - day.seconds)
-    row = int(np.argmin(apart))
-    if apart[row] >= day.seconds:
-        return None
-    return day.vectors[row].astype(np.float64), day.classes[row].astype(np.float64)
 
 
 # --- Dynamic time warping ------------------------------------------------------------------------

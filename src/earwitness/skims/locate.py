@@ -142,14 +142,13 @@ def _choose_factor(sounds: Sequence[Floats], rate: int) -> int:
     """Return the decimation factor of the lowest rate at which all skims keep enough power."""
     for low_rate in LOW_RATES_HZ:
         factor = decimation_factor(rate, low_rate)
-        if all(_keeps_power(sound, decimate(sound, factor)) for sound in sounds):
+        pairs = ((sound, decimate(sound, factor)) for sound in sounds)
+        powers = [
+            [float(np.square(x, dtype=np.float64).mean()) for x in pair if len(x)] for pair in pairs
+        ]
+        if all(len(own) < 2 or own[1] >= MIN_POWER_SHARE * own[0] for own in powers):
             break
     return factor
-
-
-def _keeps_power(sound: Floats, low: Floats) -> bool:
-    powers = [float(np.square(x, dtype=np.float64).mean()) for x in (sound, low) if len(x)]
-    return len(powers) < 2 or powers[1] >= MIN_POWER_SHARE * powers[0]
 
 
 def _search(
@@ -470,18 +469,18 @@ class _SkimSearch:
         scale = 1 / np.sqrt(energy + self.length * SILENCE_LEVEL**2).astype(np.float32)
         products = irfft(spectrum * self._spectra[part], self._fft_samples)[inside] * scale
         peak = PEAK_MARGIN + int(np.abs(products[PEAK_MARGIN:-PEAK_MARGIN]).argmax())
-        moved, height = _interpolate_peak(products[peak - PEAK_MARGIN : peak + PEAK_MARGIN + 1])
+        steps, table = _make_peak_table()  # the peak is interpolated between samples
+        heights = np.abs(products[peak - PEAK_MARGIN : peak + PEAK_MARGIN + 1] @ table)
+        best = int(heights.argmax())
         around = sound[peak:][: self.length + 2 * self._reach].copy()
-        offset = run.start + first + inside.start + peak + moved - self.firsts[part]
-        self._keep_place(part, _Place(height, offset, around))
-
-    def _keep_place(self, part: int, place: _Place) -> None:
+        offset = run.start + first + inside.start + peak + float(steps[best]) - self.firsts[part]
+        found = _Place(min(1.0, float(heights[best])), offset, around)
         apart = round(DISTINCT_PLACE_SECONDS * self.rate)
-        ranked = sorted([place, *self._places[part]], key=lambda place: -place.likeness)
+        ranked = sorted([found, *self._places[part]], key=lambda one: -one.likeness)
         self._places[part] = [
-            place
-            for rank, place in enumerate(ranked)
-            if all(abs(place.offset - better.offset) >= apart for better in ranked[:rank])
+            one
+            for rank, one in enumerate(ranked)
+            if all(abs(one.offset - better.offset) >= apart for better in ranked[:rank])
         ][:PLACES_PER_PART]
 
     def collect_picks(self) -> list[_HeardPick]:
@@ -585,14 +584,6 @@ def _make_peak_table() -> tuple[Doubles, Doubles]:
     steps = np.arange(-PEAK_STEPS // 2, PEAK_STEPS // 2 + 1) / PEAK_STEPS
     away = np.arange(-PEAK_MARGIN, PEAK_MARGIN + 1)[:, None] - steps
     return steps, np.sinc(away) * np.cos(np.pi / 2 * away / (PEAK_MARGIN + 1)) ** 2
-
-
-def _interpolate_peak(products: Floats) -> tuple[float, float]:
-    """Return the position and height of a peak, interpolated between samples."""
-    steps, table = _make_peak_table()
-    heights = np.abs(products @ table)
-    best = int(heights.argmax())
-    return float(steps[best]), min(1.0, float(heights[best]))
 
 
 def _find_holes(picks: Sequence[_HeardPick], size: int, shortest: int) -> list[tuple[int, int]]:

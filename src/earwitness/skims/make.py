@@ -122,22 +122,19 @@ ARCHIVE_VERSION = 1  # increase it to recompute all cached archives
 
 def load_archive(day: Day, plan: SkimPlan, cache: Cache) -> SkimArchive:
     """Return the archive of a day, from the cache if possible."""
-    place = cache.folder / "archives" / f"{_archive_key(day, plan)}.sealed"
+    numbers = hashlib.sha256()
+    for array in (day.starts, day.vectors, day.classes, day.allowed):
+        numbers.update(f"{array.dtype.str}{array.shape}".encode())
+        numbers.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    parts = [ARCHIVE_VERSION, __version__, numbers.hexdigest(), day.seconds, day.length, plan]
+    key = hash_text(msgspec.json.encode(parts).decode())
+    place = cache.folder / "archives" / f"{key}.sealed"
     sealed = open_sealed(place)
     if sealed is not None:
         return msgspec.convert(sealed.facts, SkimArchive)
     archive = make_archive(day, plan)
     write_sealed(place, msgspec.to_builtins(archive))
     return archive
-
-
-def _archive_key(day: Day, plan: SkimPlan) -> str:
-    numbers = hashlib.sha256()
-    for array in (day.starts, day.vectors, day.classes, day.allowed):
-        numbers.update(f"{array.dtype.str}{array.shape}".encode())
-        numbers.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    parts = [ARCHIVE_VERSION, __version__, numbers.hexdigest(), day.seconds, day.length, plan]
-    return hash_text(msgspec.json.encode(parts).decode())
 
 
 # --- Skims of one recording ----------------------------------------------------------------------
@@ -260,10 +257,8 @@ class SkimMaker:
             for pick, scores in zip(picks, content.classes, strict=True)
         )
 
-    def _estimate_baseline(
-        self, name: str, picks: int, draws: int, level: float = 0.95
-    ) -> dict[str, Estimate]:
-        """Return means over draws, with t intervals."""
+    def _estimate_baseline(self, name: str, picks: int, draws: int) -> dict[str, Estimate]:
+        """Return means over draws, with 95 % t intervals."""
         table = []
         for seed in range(draws):
             plan = replace(self.options.plan, picks=picks, seed=self.options.plan.seed + seed)
@@ -271,9 +266,8 @@ class SkimMaker:
             picked = tuple(Pick(start, self._day.seconds) for start in starts)
             table.append([*self.measure_picks(picked).values()])
         moments = column_moments(np.array(table))
-        ends = mean_interval(moments, level)
-        undefined = draws - moments.n
-        estimates = build_estimates(moments.mean, ends, level, moments.n, undefined, "t")
+        ends, undefined = mean_interval(moments, 0.95), draws - moments.n
+        estimates = build_estimates(moments.mean, ends, 0.95, moments.n, undefined, "t")
         return dict(zip(MEASURES, estimates, strict=True))
 
 

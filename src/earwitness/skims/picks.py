@@ -62,7 +62,10 @@ class PickRow(NamedTuple):
 def list_pick_rows(recording: Recording, skim: Skim) -> tuple[PickRow, ...]:
     """Return all picks in playing order."""
     starts = starts_of([pick.seconds for pick in skim.picks], skim.overlap)
-    before = _sum_files_before(recording)
+    ends: dict[str, float] = {}
+    for one in recording.stretches:
+        ends[one.path] = max(ends.get(one.path, 0.0), one.at + one.seconds)
+    before = dict(zip(ends, accumulate(ends.values(), initial=0.0), strict=False))
     rows = []
     for number, (pick, heard) in enumerate(zip(skim.picks, starts, strict=True), 1):
         clock = recording.clock(pick.start)
@@ -72,14 +75,6 @@ def list_pick_rows(recording: Recording, skim: Skim) -> tuple[PickRow, ...]:
             path, at = stretch.path, stretch.at + pick.start - stretch.start
         rows.append(PickRow(number, pick, heard, time, path, at, before.get(path, 0.0) + at))
     return tuple(rows)
-
-
-def _sum_files_before(recording: Recording) -> dict[str, float]:
-    """Return the total duration of the files before each file, in seconds."""
-    ends: dict[str, float] = {}
-    for stretch in recording.stretches:
-        ends[stretch.path] = max(ends.get(stretch.path, 0.0), stretch.at + stretch.seconds)
-    return dict(zip(ends, accumulate(ends.values(), initial=0.0), strict=False))
 
 
 def picks_json(recording: Recording, skim: Skim, fields: Mapping[str, Any] | None = None) -> str:
@@ -275,9 +270,15 @@ def _parse_pick(
             if name == START_COLUMN:
                 pick = replace(pick, start=_parse_start(cells[name], recording, table.comma))
             elif name == SECONDS_COLUMN and cells[name]:
-                pick = replace(pick, seconds=_parse_seconds(cells[name], table.comma))
+                seconds = _parse_number(cells[name], table.comma, "leave it empty for one block")
+                if seconds <= 0:
+                    raise _CellError(f"must be above 0, got {show(cells[name])}")
+                pick = replace(pick, seconds=seconds)
             elif name == TURNED_COLUMN:
-                pick = replace(pick, turned=_parse_turned(cells[name]))
+                word = cells[name].lower()
+                if word not in (*TRUE_WORDS, *FALSE_WORDS):
+                    raise _CellError(f"must be yes, no or empty, got {show(cells[name])}")
+                pick = replace(pick, turned=word in TRUE_WORDS)
         except _CellError as wrong:
             table.tell(line, name, *wrong.args)
     if table.wrong.count > before:
@@ -298,13 +299,6 @@ def _parse_start(cell: str, recording: Recording, comma: bool) -> float:
     return start
 
 
-def _parse_seconds(cell: str, comma: bool) -> float:
-    seconds = _parse_number(cell, comma, "leave it empty for one block")
-    if seconds <= 0:
-        raise _CellError(f"must be above 0, got {show(cell)}")
-    return seconds
-
-
 def _parse_number(cell: str, comma: bool, remedy: str) -> float:
     try:
         number = float("_" if "_" in cell else cell.replace(",", ".") if comma else cell)
@@ -313,12 +307,6 @@ def _parse_number(cell: str, comma: bool, remedy: str) -> float:
     if abs(number) < float("inf"):
         return number
     raise _CellError(f"must be finite, got {show(cell)}", remedy)
-
-
-def _parse_turned(cell: str) -> bool:
-    if cell.lower() in TRUE_WORDS or cell.lower() in FALSE_WORDS:
-        return cell.lower() in TRUE_WORDS
-    raise _CellError(f"must be yes, no or empty, got {show(cell)}")
 
 
 def _require_began(recording: Recording) -> datetime:

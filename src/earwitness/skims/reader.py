@@ -151,7 +151,7 @@ def _list_faults(field: str, error: Exception) -> list[Fault]:
 
 
 def _open_marked_recording(record: SkimReferenceLine, folder: Path | None) -> MarkedRecording:
-    from earwitness.recordings.recording import open_recording
+    from earwitness.recordings.recording import open_recording, split_days
 
     assert record.recording is not UNSET
     names = [record.recording] if isinstance(record.recording, str) else record.recording
@@ -162,17 +162,10 @@ def _open_marked_recording(record: SkimReferenceLine, folder: Path | None) -> Ma
     if record.day is UNSET:
         return MarkedRecording(open_recording(paths, name=name, start=start, zone=zone), gap)
     whole = open_recording(paths, name=name, start=start, zone=zone, hour_gap=gap)
-    return MarkedRecording(_find_day(whole, record.day))
-
-
-def _find_day(recording: Recording, date: str) -> Recording:
-    """Return one day of a recording."""
-    from earwitness.recordings.recording import split_days
-
-    days = {f"{day.began:%Y-%m-%d}": day for day in split_days(recording)}
-    if date not in days:
-        raise UsageError(f"nothing was recorded on {date} — {nearest(date, days)}")
-    return days[date]
+    days = {f"{day.began:%Y-%m-%d}": day for day in split_days(whole)}
+    if record.day not in days:
+        raise UsageError(f"nothing was recorded on {record.day} — {nearest(record.day, days)}")
+    return MarkedRecording(days[record.day])
 
 
 def _read_blocks(record: SkimReferenceLine, folder: Path | None) -> SkimReference | list[Fault]:
@@ -274,7 +267,12 @@ def parse_picks(content: SkimContent, reference: SkimReference) -> ParsedSkimOrF
         return [Fault("output", message, "use exactly one of picks, times and audio")]
     if content.block is not UNSET and forms != ["times"]:
         return [Fault("output.block", f"cannot be combined with {forms[0]}", "use it with times")]
-    picks = _read_picks(content)
+    if content.picks is not UNSET:
+        picks = [Pick(start, seconds) for start, seconds in content.picks]
+    else:
+        assert content.times is not UNSET
+        block = DEFAULT_BLOCK_SECONDS if content.block is UNSET else content.block
+        picks = [Pick(start, block) for start in content.times]
     faults = [
         Fault(f"output.{forms[0]}[{place}]", message)
         for place, pick in enumerate(picks)
@@ -293,14 +291,6 @@ def find_sound_path(content: SkimContent, folder: Path | None) -> Path | None:
 def _list_forms(content: SkimContent) -> list[str]:
     """Return the fields that give the skim; exactly one if the line is correct."""
     return [name for name in SKIM_FORMS if getattr(content, name) is not UNSET]
-
-
-def _read_picks(content: SkimContent) -> list[Pick]:
-    if content.picks is not UNSET:
-        return [Pick(start, seconds) for start, seconds in content.picks]
-    assert content.times is not UNSET
-    block = DEFAULT_BLOCK_SECONDS if content.block is UNSET else content.block
-    return [Pick(start, block) for start in content.times]
 
 
 def _find_pick_fault(pick: Pick, reference: SkimReference) -> str:

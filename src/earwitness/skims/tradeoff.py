@@ -189,13 +189,12 @@ class TradeoffCollector(TaskCollector):
         estimates = self._estimate_means(TradeoffFigures._fields, hashes, table, level)
         whole = np.repeat(~np.isnan(table[:, 0]), [len(item.z) for item in items])
         drawn = TradeoffRows(rows.hashes[whole], rows.z[whole], rows.values[whole])
-        return MeanTradeoffCurve(family, method, estimates, tuple(self._curve_points(drawn, level)))
-
-    def _curve_points(self, rows: TradeoffRows, level: float) -> Iterator[TradeoffPoint]:
-        for z in np.unique(rows.z):
-            at_z = rows.z == z
-            means = self._estimate_means(("tc", "sd"), rows.hashes[at_z], rows.values[at_z], level)
-            yield TradeoffPoint(float(z), means["tc"], means["sd"])
+        points = []
+        for z in np.unique(drawn.z):
+            hashes, values = drawn.hashes[drawn.z == z], drawn.values[drawn.z == z]
+            means = self._estimate_means(("tc", "sd"), hashes, values, level)
+            points.append(TradeoffPoint(float(z), means["tc"], means["sd"]))
+        return MeanTradeoffCurve(family, method, estimates, tuple(points))
 
     def _estimate_means(
         self, names: Sequence[str], hashes: Hashes, table: Floats, level: float

@@ -215,7 +215,10 @@ def make_practice_skims(scene: Scene, language: str = "en") -> tuple[PracticeSki
     parts, course, balanced = _find_course_and_compromise(blocks, diverse)
     steady_source, steady, quiet = _find_steady_and_quiet(blocks, course)
     main_sources, forms, chosen_diverse = _find_forms(blocks, diverse, steady, course, balanced)
-    reordered = _find_worst_order(blocks, balanced)
+    rng = named_generator(scene.seed, "orders")
+    orders = [rng.permutation(PICKS_PER_SKIM) for _ in range(TRIED_ORDERS)]
+    rows = [balanced.rows[::-1], *([balanced.rows[n] for n in order] for order in orders)]
+    reordered = min(blocks.measure(rows), key=lambda one: one.tc)  # the worst order
     text = ReasonText(blocks, language)
     plans = [
         (text.forms_title(forms, main_sources), forms, text.forms(forms, main_sources)),
@@ -227,8 +230,8 @@ def make_practice_skims(scene: Scene, language: str = "en") -> tuple[PracticeSki
         ("the compromise, reordered", reordered, text.reordered(reordered)),
     ]
     skims = []
-    for title, (rows, tc, sd), reason in plans:
-        skim = Skim(blocks.picks(rows), OVERLAP_SECONDS)
+    for title, (places, tc, sd), reason in plans:
+        skim = Skim(blocks.picks(places), OVERLAP_SECONDS)
         skims.append(PracticeSkim(title, skim, tc, sd, blocks.truth.heard(skim.picks), reason))
     return tuple(skims)
 
@@ -288,9 +291,18 @@ def _find_course_and_compromise(
 def _find_steady_and_quiet(
     blocks: DayBlocks, course: Candidate
 ) -> tuple[str, Candidate, Candidate]:
-    """Return a steady source, a skim of it alone, and one of it and the background."""
+    """Return a steady source, a skim of it alone, and one of it and the background.
+
+    Wind is tried first, then other continuous sources, calls, and birds, the least present first.
+    """
     quiet_rows = blocks.alone(BACKGROUND_SOURCE)
-    for name in _order_steady_sources(blocks):
+    presence = dict(zip(blocks.names, blocks.hours.sum(0), strict=True))
+
+    def rank(name: str) -> tuple[bool, bool, bool, float]:
+        calls = not blocks.scene.sources[name].lasts
+        return name != STEADY_SOURCE, name in BIRD_SOURCES, calls, presence[name]
+
+    for name in sorted(blocks.names[:-1], key=rank):
         rows = blocks.alone(name)
         if len(rows) < PICKS_PER_SKIM:
             continue
@@ -310,17 +322,6 @@ def _find_steady_and_quiet(
         f"no source sounds alone in {PICKS_PER_SKIM} blocks of {BLOCK_SECONDS:g} s and is less "
         "present than the background"
     )
-
-
-def _order_steady_sources(blocks: DayBlocks) -> list[str]:
-    """Return wind, then other continuous sources, calls, and birds, the least present first."""
-    presence = dict(zip(blocks.names, blocks.hours.sum(0), strict=True))
-
-    def rank(name: str) -> tuple[bool, bool, bool, float]:
-        calls = not blocks.scene.sources[name].lasts
-        return name != STEADY_SOURCE, name in BIRD_SOURCES, calls, presence[name]
-
-    return sorted(blocks.names[:-1], key=rank)
 
 
 def _find_forms(
@@ -347,14 +348,6 @@ def _find_forms(
         if pairs:
             return names, *min(pairs, key=lambda pair: abs(pair[0].tc - pair[1].tc - SMALL_STEP))
     raise _refusal("no skim of one source has more TC and less SD than a skim of many sources")
-
-
-def _find_worst_order(blocks: DayBlocks, skim: Candidate) -> Candidate:
-    """Return the order with the lowest TC of many random orders."""
-    rng = named_generator(blocks.scene.seed, "orders")
-    orders = [rng.permutation(PICKS_PER_SKIM) for _ in range(TRIED_ORDERS)]
-    rows = [skim.rows[::-1], *([skim.rows[n] for n in order] for order in orders)]
-    return min(blocks.measure(rows), key=lambda one: one.tc)
 
 
 def _refusal(message: str) -> UsageError:

@@ -52,23 +52,16 @@ def labels_csv(scene: Scene, hour_gap: float = 0.0) -> str:
     rows = [["start", "end", "source", "clock_start", "clock_end"][:columns]]
     for event in scene.events:
         clock = event.start, event.end
-        sound = _clock_to_sound(scene, hour_gap, *clock)
+        # a start on the hour comes after its silence, an end on the hour before it
+        before = math.floor(event.start / scene.hour + HOUR_TOLERANCE)
+        last = max(before, math.ceil(event.end / scene.hour - HOUR_TOLERANCE) - 1)
+        sound = event.start + before * hour_gap, event.end + last * hour_gap
         rows.append([*_format_seconds(sound), event.source, *_format_seconds(clock)][:columns])
     return csv_text(rows)
 
 
 def _format_seconds(times: tuple[float, float]) -> list[str]:
     return [f"{time:.3f}" for time in times]
-
-
-def _clock_to_sound(scene: Scene, gap: float, start: float, end: float) -> tuple[float, float]:
-    """Convert clock times to file times: a start on the hour comes after its silence, an end on
-    the hour before it."""
-    gaps_before = (
-        math.floor(start / scene.hour + HOUR_TOLERANCE),
-        math.ceil(end / scene.hour - HOUR_TOLERANCE) - 1,
-    )
-    return start + gaps_before[0] * gap, end + max(gaps_before) * gap
 
 
 def picks_csv(example: PracticeSkim) -> str:

@@ -235,7 +235,7 @@ class PocketsphinxAligner:
             journal.add(passage.key, found)
             shares.second(done / len(todo))
         shares.second(1.0)
-        spans: dict[int, Span] = {}
+        spans = dict[int, Span]()
         for passage in short:
             spans |= passage.locate(journal.results[passage.key])
         return spans
@@ -274,7 +274,7 @@ def _write_models(words: Sequence[str], spoken: Sequence[str]) -> Iterator[tuple
 
 def _split_sentences(words: Sequence[str]) -> Iterator[list[str]]:
     """Yield the spoken words of every sentence, which ends with a punctuation mark."""
-    sentence: list[str] = []
+    sentence = list[str]()
     for word in words:
         sentence += spoken_words(word)
         if word.rstrip("\"'”’)]»").endswith(END_MARKS) and sentence:
@@ -286,13 +286,13 @@ def _split_sentences(words: Sequence[str]) -> Iterator[list[str]]:
 
 def _drop_implausible(anchors: Sequence[Anchor], heard: Sequence[HeardWord]) -> list[Anchor]:
     """Return anchors without short runs that would need impossibly fast speech."""
-    runs: list[list[Anchor]] = []
+    runs = list[list[Anchor]]()
     for anchor in anchors:
-        if runs and (anchor[0] - runs[-1][-1][0], anchor[1] - runs[-1][-1][1]) == (1, 1):
+        if runs and anchor == (runs[-1][-1][0] + 1, runs[-1][-1][1] + 1):
             runs[-1].append(anchor)
         else:
             runs.append([anchor])
-    kept: list[list[Anchor]] = []
+    kept = list[list[Anchor]]()
     for run in runs:
         while kept and _is_too_fast(kept[-1][-1], run[0], heard):
             if len(kept[-1]) >= len(run):
@@ -441,7 +441,7 @@ def interpolate_times(
 
     Shares are proportional to the number of phones.
     """
-    filled: list[Span] = []
+    filled = list[Span]()
     for _, run in groupby(range(len(times)), key=lambda place: times[place] is None):
         places = [*run]
         if known := [span for place in places if (span := times[place])]:

@@ -40,12 +40,12 @@ def find_anchors(
     >>> find_anchors("the cat sat".split(), "a the cat was sat".split(), (2, 1))
     [(0, 1), (1, 2), (2, 4)]
     """
-    anchors: list[Anchor] = []
+    anchors = list[Anchor]()
     pending = [(0, len(expected), 0, len(heard), 0)]
     while pending:
         low, high, begin, end, level = pending.pop()
         size = sizes[level]
-        chain: list[Anchor] = []
+        chain = list[Anchor]()
         if min(high - low, end - begin) >= size:
             once = _index_unique(expected, low, high, size)
             once_heard = _index_unique(heard, begin, end, size)
@@ -94,7 +94,7 @@ def fill_gaps(
     """
     from rapidfuzz.distance import Levenshtein
 
-    filled: list[Anchor] = []
+    filled = list[Anchor]()
     edges = [(-1, -1), *anchors, (len(expected), len(heard))]
     for (i, j), (next_i, next_j) in pairwise(edges):
         if next_i - i > min_run and next_j - j > min_run:
@@ -120,8 +120,8 @@ def _index_unique(
 def _longest_chain(runs: Sequence[Anchor]) -> list[Anchor]:
     """Return the longest subsequence in which both places increase."""
     tops: list[int] = []  # smallest last place of a chain of each length
-    indices: list[int] = []
-    before: list[int] = []
+    indices = list[int]()
+    before = list[int]()
     for index, (_, place) in enumerate(runs):
         length = bisect_left(tops, place)
         before.append(indices[length - 1] if length else -1)
@@ -136,7 +136,7 @@ def _longest_chain(runs: Sequence[Anchor]) -> list[Anchor]:
 
 def _expand_runs(chain: Sequence[Anchor], size: int) -> list[Anchor]:
     """Return all places of runs, without those that contradict an earlier run."""
-    places: list[Anchor] = []
+    places = list[Anchor]()
     for first, first_heard in chain:
         for step in range(size):
             place = first + step, first_heard + step

@@ -214,7 +214,7 @@ def align_spelled_words(
     spans = [_align_piece(log_probs, letters, piece, frame_seconds, blank) for piece in pieces]
     joined = TokenSpans(*(np.concatenate(column) for column in zip(*spans, strict=True)))
     certainties = np.log(np.maximum(joined.probabilities, MIN_PROBABILITY))
-    times: list[WordTimes | None] = []
+    times = list[WordTimes | None]()
     for word, end in zip(words, ends, strict=True):
         first = end - len(word)
         times.append(
@@ -299,7 +299,7 @@ def _merge_short(pieces: Sequence[Piece], letters: Sequence[int]) -> list[Piece]
         needed = count_needed_frames(letters[piece.first_letter : piece.last_letter])
         return needed <= piece.last_frame - piece.first_frame
 
-    merged: list[Piece] = []
+    merged = list[Piece]()
     for piece in pieces:
         joined = piece
         while merged and not (fits(joined) and fits(merged[-1])):
@@ -311,7 +311,7 @@ def _merge_short(pieces: Sequence[Piece], letters: Sequence[int]) -> list[Piece]
 
 def _fill_gaps(times: Sequence[WordTimes | None], duration: float) -> list[WordTimes]:
     """Give words without letters equal shares of the time between their neighbours."""
-    filled: list[WordTimes] = []
+    filled = list[WordTimes]()
     for is_gap, group in groupby(enumerate(times), lambda pair: pair[1] is None):
         members = list(group)
         if not is_gap:

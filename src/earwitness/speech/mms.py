@@ -246,7 +246,7 @@ class MmsAligner:
             reason = "no word has letters" if words else "there are no words"
             raise AlignmentFailure(f"the transcript cannot be aligned: {reason}")
         emissions = self._emissions
-        breaks: list[Break] = []
+        breaks = list[Break]()
         audio = self._read_audio(path, breaks, progress)
         chunks = list(measure_chunks(audio, emissions))
         warn_of_damage(breaks)
@@ -259,7 +259,7 @@ class MmsAligner:
 
     def spell(self, words: Sequence[str], language: str) -> list[list[int]]:
         """Return the labels of the letters of each word, romanized."""
-        labels: dict[str, list[int]] = {}
+        labels = dict[str, list[int]]()
         for word in words:
             if word not in labels:
                 is_latin = all(one.isascii() for one in word if one.isalpha())

@@ -36,7 +36,7 @@ def find_model_folder() -> Path:
 @cache
 def load_dictionary() -> Mapping[str, tuple[str, ...]]:
     """Return the pronunciations of every word of the dictionary, the most usual first."""
-    found: dict[str, tuple[str, ...]] = {}
+    found = dict[str, tuple[str, ...]]()
     with (find_model_folder() / DICTIONARY_FILE).open(encoding="utf-8") as file:
         for line in file:
             word, _, phones = line.strip().partition(" ")
@@ -114,7 +114,7 @@ def spoken_words(token: str) -> list[str]:
     >>> spoken_words("well-known,"), spoken_words("$3.50")
     (['well', 'known'], ['three', 'point', 'five', 'zero', 'dollars'])
     """
-    words: list[str] = []
+    words = list[str]()
     for match in TOKEN_PART.finditer(_plain_letters(token)):
         kind = match.lastgroup or ""
         words += PART_READERS[kind](match[kind])

@@ -276,12 +276,12 @@ class WhisperRecognizer(FolderRecognizer):
         segments, _ = self._model.transcribe(
             samples, language=self.language or None, word_timestamps=True
         )
-        words = [word for segment in segments for word in segment.words or ()]
+        words = (word for segment in segments for word in segment.words or ())
         return WindowHypothesis(
             tuple(
-                HeardWord(w.word.strip(), float(w.start), float(w.end), float(w.probability))
-                for w in words
-                if w.word.strip()
+                HeardWord(text, *map(float, (word.start, word.end, word.probability)))
+                for word in words
+                if (text := word.word.strip())
             )
         )
 
@@ -315,15 +315,12 @@ class TransformersRecognizer(FolderRecognizer):
         except ValueError as error:
             raise UsageError(f"{self.folder}: cannot be used: {error}") from error
         seconds = len(samples) / SPEECH_RATE
+        chunks = ((one["text"].strip(), *one["timestamp"]) for one in result.get("chunks", ()))
         return WindowHypothesis(
             tuple(
-                HeardWord(
-                    chunk["text"].strip(),
-                    float(chunk["timestamp"][0] or 0.0),
-                    float(seconds if chunk["timestamp"][1] is None else chunk["timestamp"][1]),
-                )
-                for chunk in result.get("chunks", ())
-                if chunk["text"].strip()
+                HeardWord(text, float(start or 0.0), float(seconds if end is None else end))
+                for text, start, end in chunks
+                if text
             )
         )
 
@@ -395,7 +392,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.results: dict[str, Any] = {}
+        self.results = dict[str, Any]()
         if path.is_file():
             for line in path.read_text(encoding="utf-8").splitlines():
                 try:
@@ -494,7 +491,7 @@ def transcribe(
     path = Path(audio)
     if isinstance(recognizer, str):
         recognizer = find_recognizer(recognizer, language=language, n_best=n_best)
-    breaks: list[Break] = []
+    breaks = list[Break]()
     is_used = detector != NO_DETECTOR if detector else find_silero_file() is not None
     margin = SPEECH_MARGIN_SECONDS
     speech = find_speech(path, detector=detector, pad=margin) if is_used else None
@@ -511,7 +508,10 @@ def transcribe(
     if isinstance(recognizer, PocketsphinxRecognizer):
         language = "en"
     timed = [TimedWord(path.stem, *word) for word in words]
-    segments = tuple(map(_make_segment, split_at_pauses(timed)))
+    segments = tuple(
+        TimedSegment(" ".join(word.word for word in run), run[0].start, run[-1].end, tuple(run))
+        for run in split_at_pauses(timed)
+    )
     notes = [*describe_damage(breaks)]
     if not words:
         notes.append(f"{path}: no words were recognized")
@@ -535,7 +535,7 @@ def recognize_windows(
     """
     journal = open_journal(path, cache, recognizer.signature)
     work = _WindowWork(recognizer, frozenset(journal.results), speech)
-    results: list[WindowResult] = []
+    results = list[WindowResult]()
     is_heard = False
     total = facts_of(path).seconds
     for first, count, silent, recognition in map_(work, iterate_windows(path, broken)):
@@ -630,8 +630,3 @@ def split_at_pauses(words: Sequence[TimedWord]) -> Iterator[Sequence[TimedWord]]
             first = place
     if words:
         yield words[first:]
-
-
-def _make_segment(words: Sequence[TimedWord]) -> TimedSegment:
-    text = " ".join(word.word for word in words)
-    return TimedSegment(text, words[0].start, words[-1].end, tuple(words))

@@ -105,9 +105,8 @@ def _measure_periodicity(power: Floats) -> tuple[Floats, Floats]:
 
     magnitudes = np.cbrt(power[:, : PITCH_BINS.stop + WHITENING_BINS // 2])
     envelope = uniform_filter1d(magnitudes, WHITENING_BINS, axis=1, mode="nearest")
-    autocorrelations = (
-        magnitudes[:, PITCH_BINS] / envelope[:, PITCH_BINS] - 1
-    ) @ _autocorrelation_cosines()
+    whitened = magnitudes[:, PITCH_BINS] / envelope[:, PITCH_BINS] - 1
+    autocorrelations = whitened @ _autocorrelation_cosines()
     best_lags = autocorrelations.argmax(axis=1)
     pitch = np.log2(CUE_SAMPLE_RATE / (MIN_LAG_SAMPLES + best_lags)).astype(np.float32)
     return autocorrelations[np.arange(len(autocorrelations)), best_lags], pitch
@@ -126,10 +125,7 @@ def _voiced_share(frames: SpeechFrames) -> Floats:
 def _measure_movement(frames: SpeechFrames) -> tuple[Floats, Floats, Floats]:
     """Return level modulation, and modulation share and depth of the spectral shape."""
     shape = frames.levels - frames.levels.mean(axis=1, keepdims=True)
-    (syllables, all_levels), (formants, all_shape) = (
-        _modulation_power(frames.levels),
-        _modulation_power(shape),
-    )
+    (syllables, all_levels), (formants, all_shape) = map(_modulation_power, (frames.levels, shape))
     depth = np.log10(1 + np.median(formants, axis=1))
     return _power_share(syllables, all_levels), _power_share(formants, all_shape), depth
 
@@ -358,8 +354,10 @@ class Silero:
         network = self.session(_check_onnx_file(self.path))
         names = {one.name for one in network.get_inputs()}
         if names != {"input", "state", "sr"}:
-            message = f"{self.path}: takes {', '.join(sorted(names))}"
-            raise UsageError(f"{message} — Silero (version 5 or later) takes input, sr and state")
+            raise UsageError(
+                f"{self.path}: takes {', '.join(sorted(names))}"
+                " — Silero (version 5 or later) takes input, sr and state"
+            )
         return network
 
 

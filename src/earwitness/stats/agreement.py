@@ -101,20 +101,14 @@ def krippendorff_alpha(
     value = float(measure(units, np.ones((1, count)))[0])
     low = high = np.array([nan])
     if count >= MIN_CASES_FOR_INTERVAL and draws:
-        low, high = percentile_interval(
-            _bootstrap_alphas(units, measure, draws, seed)[:, None], level
-        )
-    return Estimate(value, float(low[0]), float(high[0]), level, count, units.unpaired, method)
-
-
-def _bootstrap_alphas(units: Units, measure: Measure, draws: int, seed: int) -> Floats:
-    count, step = len(units.sizes), max(1, VOTES_IN_MEMORY // len(units.votes))
-    alphas = []
-    for block in bootstrap.multinomial_weights(count, draws, seed):
-        alphas += [
-            measure(units, block[start : start + step]) for start in range(0, len(block), step)
+        step = max(1, VOTES_IN_MEMORY // len(units.votes))
+        alphas = [
+            measure(units, block[start : start + step])
+            for block in bootstrap.multinomial_weights(count, draws, seed)
+            for start in range(0, len(block), step)
         ]
-    return np.concatenate(alphas)
+        low, high = percentile_interval(np.concatenate(alphas)[:, None], level)
+    return Estimate(value, float(low[0]), float(high[0]), level, count, units.unpaired, method)
 
 
 def pairable_units(table: Floats) -> Units:
@@ -228,12 +222,28 @@ def estimate_icc(table: Floats, level: float = 0.95) -> dict[str, Estimate]:
     ----------
     Shrout and Fleiss (1979); McGraw and Wong (1996).
     """
-    return _icc_estimates([_sums_of_squares(table)], level)
+    return estimate_pooled_icc([table], level)
 
 
 def estimate_pooled_icc(tables: Sequence[Floats], level: float = 0.95) -> dict[str, Estimate]:
     """Compute ICC(2,1) and ICC(2,k) pooled over several panels, each with its own table."""
-    return _icc_estimates([_sums_of_squares(table) for table in tables], level)
+    parts = [_sums_of_squares(table) for table in tables]
+    squares = _pool_squares(parts)
+    method = "anova-f" if len(parts) < 2 else "anova-f-pooled"
+    if squares is None:
+        nan, undefined = float("nan"), sum(part.undefined for part in parts)
+        return {name: Estimate(nan, nan, nan, level, 0, undefined, method) for name in ICC_NAMES}
+    return {
+        name: Estimate(
+            _icc_value(squares, k),
+            *_compute_icc_interval(squares, k, level),
+            level,
+            squares.used,
+            squares.undefined,
+            method,
+        )
+        for name, k in zip(ICC_NAMES, (squares.k, 1), strict=True)
+    }
 
 
 def panel_tables(votes: Votes) -> list[tuple[list[int], Floats]]:
@@ -272,20 +282,6 @@ def _pool_squares(parts: Sequence[_Sums]) -> Squares | None:
     used = sum(part.shape[0] for part in parts)
     degrees = float(df[0]), float(df[1]), float(df[2])
     return Squares(rows, columns, residual, degrees, float(n), float(k), used, undefined)
-
-
-def _icc_estimates(parts: Sequence[_Sums], level: float) -> dict[str, Estimate]:
-    squares = _pool_squares(parts)
-    method = "anova-f" if len(parts) < 2 else "anova-f-pooled"
-    if squares is None:
-        nan, undefined = float("nan"), sum(part.undefined for part in parts)
-        return {name: Estimate(nan, nan, nan, level, 0, undefined, method) for name in ICC_NAMES}
-    single = _icc_value(squares, squares.k), *_compute_icc_interval(squares, squares.k, level)
-    mean = _icc_value(squares, 1), *_compute_icc_interval(squares, 1, level)
-    return {
-        name: Estimate(*value_and_ends, level, squares.used, squares.undefined, method)
-        for name, value_and_ends in zip(ICC_NAMES, (single, mean), strict=True)
-    }
 
 
 def _icc_value(squares: Squares, k: float) -> float:

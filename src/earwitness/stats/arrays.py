@@ -19,6 +19,11 @@ Hashes = NDArray[np.uint64]
 T = TypeVar("T")
 
 
+def seeded_generator(seed: int | tuple[int, ...]) -> np.random.Generator:
+    """Return a generator whose numbers are the same in all versions of NumPy."""
+    return np.random.Generator(np.random.PCG64(seed))
+
+
 def group_sums(values: Floats, groups: Ints) -> Floats:
     """Return sums of rows by group, in ascending order of groups."""
     distinct, index = np.unique(groups, return_inverse=True)

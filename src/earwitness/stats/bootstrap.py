@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.core import Estimate
-from earwitness.stats.arrays import Floats, Hashes, Ints, split, weighted_sums
+from earwitness.stats.arrays import Floats, Hashes, Ints, seeded_generator, split, weighted_sums
 from earwitness.stats.significance import build_estimates, ratio
-from earwitness.stats.votes import Codes, Votes
+from earwitness.stats.votes import Votes
 
 # --- Draw weights --------------------------------------------------------------------------------
 
@@ -47,7 +47,7 @@ def _cached_weights(n: int, draws: int, seed: int) -> Floats:
 
 
 def _weight_blocks(n: int, draws: int, seed: int) -> Iterator[Floats]:
-    rng = np.random.Generator(np.random.PCG64(seed))
+    rng = seeded_generator(seed)
     block = max(1, WEIGHTS_IN_MEMORY // n)
     for start in range(0, draws, block):
         yield draw_weights(n, min(block, draws - start), rng)
@@ -119,8 +119,13 @@ class Bootstrap:
         self.count += len(hashes)
         self._kept.append((hashes, statistics))
         if self.count > self.limit:
-            for kept in self._kept:
-                self._fold(*kept)
+            for own, rows in self._kept:
+                for start in range(0, len(own), CASES_PER_FOLD):
+                    cases = slice(start, start + CASES_PER_FOLD)
+                    weights = np.ones((self.draws + 1, len(own[cases])))
+                    weights[1:] = poisson_weights(own[cases], self.draws, self.seed).T
+                    sums = weighted_sums(weights, split(rows[cases]))
+                    self._sums = sums if self._sums is None else self._sums + sums
             self._kept = []
 
     def cases(self) -> tuple[Hashes, Floats]:
@@ -142,14 +147,6 @@ class Bootstrap:
         sums = [weighted_sums(np.ones((1, len(hashes))), parts)]
         sums += [weighted_sums(block, parts) for block in blocks]
         return self._result(np.concatenate(sums, axis=1), "bootstrap-multinomial")
-
-    def _fold(self, hashes: Hashes, statistics: Floats) -> None:
-        for start in range(0, len(hashes), CASES_PER_FOLD):
-            cases = slice(start, start + CASES_PER_FOLD)
-            weights = np.ones((self.draws + 1, len(hashes[cases])))
-            weights[1:] = poisson_weights(hashes[cases], self.draws, self.seed).T
-            sums = weighted_sums(weights, split(statistics[cases]))
-            self._sums = sums if self._sums is None else self._sums + sums
 
     @staticmethod
     def _result(parts: Floats, method: str) -> BootstrapSums:
@@ -199,7 +196,7 @@ PRODUCTS_IN_CACHE = 200_000  # number of weight products at once; fits the cache
 
 def draw_weight_blocks(counts: tuple[int, ...], draws: int, seed: int) -> Iterator[list[Floats]]:
     """Yield weights of independently drawn units: one array per kind, one row per draw."""
-    rngs = [np.random.Generator(np.random.PCG64((seed, stream))) for stream in range(len(counts))]
+    rngs = [seeded_generator((seed, stream)) for stream in range(len(counts))]
     rows = max(1, WEIGHTS_IN_MEMORY // max(1, sum(counts)))
     for start in range(0, draws, rows):
         count = min(rows, draws - start)
@@ -233,17 +230,13 @@ def _weighted_means(votes: Votes, listeners: Floats, items: Floats) -> Floats:
     listener_weights = np.ascontiguousarray(listeners.T)
     item_weights = np.ascontiguousarray(items.T)
     sums = np.zeros((2, votes.size[0], len(listeners)))
-    for system, places in _vote_portions(votes, PRODUCTS_IN_CACHE // len(listeners)):
-        product = listener_weights[votes.listeners[places]]
-        product *= item_weights[votes.items[places]]
-        rows = np.stack([votes.values[places], np.ones(len(places))])
-        sums[:, system] += rows @ product
-    return ratio(*sums).T
-
-
-def _vote_portions(votes: Votes, size: int) -> Iterator[tuple[int, Codes]]:
-    """Yield indices of votes by system, in portions."""
+    step = max(1, PRODUCTS_IN_CACHE // len(listeners))
     for system in range(votes.size[0]):
-        places = np.flatnonzero(votes.systems == system)
-        for start in range(0, len(places), max(1, size)):
-            yield system, places[start : start + max(1, size)]
+        own = np.flatnonzero(votes.systems == system)
+        for start in range(0, len(own), step):
+            places = own[start : start + step]
+            product = listener_weights[votes.listeners[places]]
+            product *= item_weights[votes.items[places]]
+            rows = np.stack([votes.values[places], np.ones(len(places))])
+            sums[:, system] += rows @ product
+    return ratio(*sums).T

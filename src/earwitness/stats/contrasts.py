@@ -100,7 +100,12 @@ def estimate_contrasts(
     by_listener = significance.column_moments(differences)
     n, undefined = by_listener.n, votes.size[2] - by_listener.n
     if method == TWO_WAY_BOOTSTRAP:
-        estimates, p = _two_way_contrasts(votes, pairs, rows, settings)
+        # estimates and p are from the same draws: both refer to other listeners and items
+        drawn = difference_draws(votes, pairs, rows, settings)
+        methods = method_names(TWO_WAY_BOOTSTRAP, drawn.draws)
+        estimates = drawn.estimates(level, votes.size[2], methods)
+        estimates = _note_missing_common(estimates, rows, drawn.lacks_common.tolist())
+        p = np.where(drawn.has_enough, _percentile_p(drawn.draws), np.nan).tolist()
     else:
         estimates = METHODS[method](rows.combined, settings)
         estimates = _note_missing_common(estimates, rows, [True] * len(pairs))
@@ -182,17 +187,6 @@ def difference_draws(
         np.minimum(listeners, items) >= MIN_CASES_FOR_INTERVAL,
         lacks_common,
     )
-
-
-def _two_way_contrasts(
-    votes: Votes, pairs: Pairs, rows: Differences, settings: IntervalSettings
-) -> tuple[list[Estimate], list[float]]:
-    """Return estimates and p from the same draws; both refer to other listeners and items."""
-    drawn = difference_draws(votes, pairs, rows, settings)
-    methods = method_names(TWO_WAY_BOOTSTRAP, drawn.draws)
-    estimates = drawn.estimates(settings.level, votes.size[2], methods)
-    estimates = _note_missing_common(estimates, rows, drawn.lacks_common.tolist())
-    return estimates, np.where(drawn.has_enough, _percentile_p(drawn.draws), np.nan).tolist()
 
 
 def _percentile_p(draws: Floats) -> Floats:
@@ -350,17 +344,15 @@ def group_contrasts(
 ) -> EstimatesWithP:
     """Return first minus second for pairs of groups, and p of no difference."""
     if of_listeners:
-        means = listener_means(rows)
-        return [_compare_groups(means[:, a], means[:, b], level) for a, b in pairs]
+        means, contrasts = listener_means(rows), EstimatesWithP()
+        for pair in pairs:
+            sides = [means[~np.isnan(means[:, group]), group] for group in pair]
+            first = np.repeat([True, False], [len(side) for side in sides])
+            strata = np.zeros(len(first), np.int64)
+            contrasts.append(group_difference(np.concatenate(sides), first, strata, level))
+        return contrasts
     estimates = estimate_contrasts(rows, list(pairs), method, level=level, draws=draws, seed=seed)
     return [(replace(estimate.difference, method=method), estimate.p) for estimate in estimates]
-
-
-def _compare_groups(a: Floats, b: Floats, level: float) -> tuple[Estimate, float]:
-    defined = [side[~np.isnan(side)] for side in (a, b)]
-    first = np.repeat([True, False], [len(side) for side in defined])
-    strata = np.zeros(len(first), np.int64)
-    return group_difference(np.concatenate(defined), first, strata, level)
 
 
 # --- Equivalence tests (TOST) --------------------------------------------------------------------
@@ -406,35 +398,25 @@ def equivalence_tests(
     if not pairs:
         return []
     interval_level = round(2 * level - 1, 12)
+    undefined: Floats | float = 0.0
     if method == MIXED_MODEL:
         tested = combine_means(votes, fitted or fit_mixed_model(votes), list(pairs))
-        return _t_equivalence_tests(tested, margin, interval_level, MIXED_MODEL)
-    if method == TWO_WAY_T:
+    elif method == TWO_WAY_T:
         tested = two_way_differences(votes, pairs)
-        return _t_equivalence_tests(tested, margin, interval_level, TWO_WAY_T)
-    votes = drop_unvoted(votes)
-    if method == TWO_WAY_BOOTSTRAP:
-        return _bootstrap_equivalence_tests(
-            votes, pairs, margin, IntervalSettings(interval_level, draws, seed)
-        )
-    rows = vote_differences(votes, pairs).combined
-    is_naive = method == NAIVE_T
-    moments = vote_moments(rows) if is_naive else significance.column_moments(listener_means(rows))
-    error = np.where(moments.is_constant, np.nan, moments.sd) / moments.root_n
-    name, undefined = (NAIVE_T, 0.0) if is_naive else (CLUSTER_T, votes.size[2] - moments.n)
-    tested = TestedMeans(moments.mean, error, moments.freedom, moments.n)
-    name = ITEM_T if method == ITEM_T else name
-    return _t_equivalence_tests(tested, margin, interval_level, name, undefined)
-
-
-def _t_equivalence_tests(
-    tested: TestedMeans,
-    margin: float,
-    interval_level: float,
-    name: str,
-    undefined: Floats | float = 0.0,
-) -> list[EquivalenceTest]:
-    estimates = tested.estimates(interval_level, name, undefined)
+    elif method == TWO_WAY_BOOTSTRAP:
+        settings = IntervalSettings(interval_level, draws, seed)
+        return _bootstrap_equivalence_tests(drop_unvoted(votes), pairs, margin, settings)
+    else:
+        votes = drop_unvoted(votes)
+        rows = vote_differences(votes, pairs).combined
+        if method == NAIVE_T:
+            moments = vote_moments(rows)
+        else:
+            moments = significance.column_moments(listener_means(rows))
+            undefined, method = votes.size[2] - moments.n, ITEM_T if method == ITEM_T else CLUSTER_T
+        error = np.where(moments.is_constant, np.nan, moments.sd) / moments.root_n
+        tested = TestedMeans(moments.mean, error, moments.freedom, moments.n)
+    estimates = tested.estimates(interval_level, method, undefined)
     p = tested.equivalence_p_values(margin).tolist()
     return list(starmap(EquivalenceTest, zip(estimates, p, strict=True)))
 

@@ -317,13 +317,6 @@ def _solve_border(
     return SolvedBorder(h, k, q, factor, zero, root, sums, effects, logdet)
 
 
-def _border_products(border: SolvedBorder) -> Floats:
-    """Return Z'PZ of the border: QH, or from KH = I − Q' if no variance is close to 0."""
-    if border.factor.max(initial=0.0) > 1 / SMALL_RELATIVE_VARIANCE or len(border.zero):
-        return border.q @ border.h
-    return border.factor[:, None] * (np.eye(len(border.q)) - border.q.T)
-
-
 def _times_border(block: SystemBlock, part: SolvedBlock, y: Floats, matrix: Floats) -> Floats:
     """Return Y times a matrix; by the parts of A if its smaller side is much smaller."""
     if 3 * block.split > len(block.sums):
@@ -368,7 +361,10 @@ def _likelihood_moments(
     members = np.zeros((size, count))
     members[systems + np.arange(len(model.border)), model.border] = 1
     q, factor = border.q, border.factor
-    zpz, zpy = _border_products(border), border.sums - border.h @ border.effects
+    # Z'PZ of the border: QH, or from KH = I − Q' if no variance is close to 0
+    is_close = len(border.zero) or factor.max(initial=0.0) > 1 / SMALL_RELATIVE_VARIANCE
+    zpz = q @ border.h if is_close else factor[:, None] * (np.eye(size) - q.T)
+    zpy = border.sums - border.h @ border.effects
     singles, squares = members.T @ np.diag(zpz), members.T @ zpy**2
     traces, cubes = members.T @ zpz**2 @ members, np.zeros((count, count))
     sway = -q[:, :systems]  # Z'V⁻¹X times the covariance of means

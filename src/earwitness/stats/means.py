@@ -340,15 +340,16 @@ def group_difference(
     stratum this is Welch's test, with several the test in a linear model with one mean per stratum.
     NaN if no stratum has both groups, or without residual degrees of freedom.
     """
-    if len(set(strata.tolist())) == 1:
+    distinct = {*strata.tolist()}
+    if len(distinct) == 1:
         return _welch(values[first], values[~first], level)
     centred, indicator = values.copy(), first.astype(np.float64)
-    for stratum in set(strata.tolist()):
+    for stratum in distinct:
         is_inside = strata == stratum
         centred[is_inside] -= centred[is_inside].mean()
         indicator[is_inside] -= indicator[is_inside].mean()
     weight = float(indicator @ indicator)
-    freedom = len(values) - len(set(strata.tolist())) - 1
+    freedom = len(values) - len(distinct) - 1
     value = float(indicator @ centred) / weight if weight > SPREAD_TOLERANCE else math.nan
     residual_squares = float(((centred - value * indicator) ** 2).sum())
     error = (
@@ -362,14 +363,13 @@ def group_difference(
 def _welch(a: Floats, b: Floats, level: float) -> tuple[Estimate, float]:
     n = len(a) + len(b)
     value = float(a.mean() - b.mean()) if len(a) and len(b) else math.nan
-    if min(len(a), len(b)) < 2:
-        return _t_estimate(value, math.nan, 0, level, n, "welch")
-    parts = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
-    total = sum(parts)
-    if total <= SPREAD_TOLERANCE**2:
-        return _t_estimate(value, math.nan, 0, level, n, "welch")
-    freedom = total**2 / (parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1))
-    return _t_estimate(value, math.sqrt(total), freedom, level, n, "welch")
+    error, freedom = math.nan, 0.0
+    if min(len(a), len(b)) > 1:
+        parts = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
+        if (total := sum(parts)) > SPREAD_TOLERANCE**2:
+            freedom = total**2 / (parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1))
+            error = math.sqrt(total)
+    return _t_estimate(value, error, freedom, level, n, "welch")
 
 
 def _t_estimate(

@@ -74,19 +74,13 @@ def identifiable_components(votes: Votes, names: tuple[str, ...]) -> tuple[tuple
         if distinct_share > MIN_DISTINCT_SQUARES_SHARE:
             kept.append(place)
     kept_names = tuple(names[place - 1] for place in kept[1:])
-    squares = [_squared_sums(votes, name) for name in (RESIDUAL, *kept_names)]
+    y = votes.values - vote_moments(votes).mean[votes.systems]
+    levels = (number_levels(component_codes(votes, name)) for name in kept_names)
+    sums = [y, *(np.bincount(codes, y) for codes in levels)]
+    squares = [float(own @ own) for own in sums]
     variances = np.linalg.solve(products[np.ix_(kept, kept)], squares)
     total = squares[0] / max(products[0, 0], 1)
     return kept_names, np.roll(np.clip(variances, MIN_START_SHARE * total, None), -1)
-
-
-def _squared_sums(votes: Votes, name: str) -> float:
-    """Return the sum of squares of votes, minus system means, summed by level of a component."""
-    y = votes.values - vote_moments(votes).mean[votes.systems]
-    if name == RESIDUAL:
-        return float(y @ y)
-    sums = np.bincount(number_levels(component_codes(votes, name)), y)
-    return float(sums @ sums)
 
 
 def _component_products(votes: Votes, names: tuple[str, ...]) -> Floats:

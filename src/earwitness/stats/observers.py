@@ -211,7 +211,11 @@ def _subject_intervals(
     """Return qualities, biases and inconsistencies; intervals of the last contain them."""
     from scipy.special import ndtri, stdtrit
 
-    df = _residual_df(votes, state, compared)
+    # the degrees of freedom left of each listener's votes after fitting
+    precision = precision_weights(state.floored_spread)[votes.columns]
+    share = precision / votes.sum_rows(precision)[votes.rows]
+    df = np.where(compared, votes.sum_columns(1 - share) - 1, np.nan)
+    df = np.where(df > 0, df, np.nan)
     counts = np.bincount(votes.columns, minlength=votes.shape[1])
     unbiased_spread = np.sqrt(counts * state.floored_spread**2 / df)
     finite_spread = np.where(unbiased_spread > 0, unbiased_spread, np.inf)
@@ -251,14 +255,6 @@ def _inconsistency_ends(
             unbiased_spread * np.sqrt(df / chdtri(df, (1 - side * level) / 2)) for side in (1, -1)
         )
     return np.minimum(low, values), high
-
-
-def _residual_df(votes: VoteEntries, state: ProjectionState, compared: Bools) -> Floats:
-    """Return the degrees of freedom left of each listener's votes after fitting."""
-    weight = precision_weights(state.floored_spread)[votes.columns]
-    share = weight / votes.sum_rows(weight)[votes.rows]
-    df = np.where(compared, votes.sum_columns(1 - share) - 1, np.nan)
-    return np.where(df > 0, df, np.nan)
 
 
 # --- Observer rejection (BT.500) -----------------------------------------------------------------
@@ -303,13 +299,12 @@ def reject_observers(table: Floats, *, outside: float = 0.05, one_side: float = 
     above, below = (is_far & (deviations > 0)).sum(axis=0), (is_far & (deviations < 0)).sum(axis=0)
     counts = has_vote.sum(axis=0)
     rows = zip(counts.tolist(), above.tolist(), below.tolist(), strict=True)
-    rejected = [_is_rejected(*counts_of_observer, outside, one_side) for counts_of_observer in rows]
+    rejected = [
+        is_more_than(high + low, count, outside)
+        and not is_at_least(abs(high - low), high + low, one_side)
+        for count, high, low in rows
+    ]
     return Rejection(counts, above, below, np.array(rejected, np.bool_))
-
-
-def _is_rejected(votes: int, above: int, below: int, outside: float, one_side: float) -> bool:
-    far = above + below
-    return is_more_than(far, votes, outside) and not is_at_least(abs(above - below), far, one_side)
 
 
 def is_more_than(part: int, whole: int, share: float) -> bool:

@@ -230,12 +230,9 @@ def _group_votes(choices: Choices, core: Bools) -> _Pairs:
 def _log_likelihood(pairs: _Pairs, parameters: Floats) -> float:
     """Return the log likelihood."""
     chances = _outcome_chances(pairs.choices, parameters[:-1], parameters[-1])
-    observed = chances[np.arange(len(chances)), _outcome_columns(pairs.choices)]
+    columns = np.choose(pairs.choices.outcomes + 1, [1, 2, 0])
+    observed = chances[np.arange(len(chances)), columns]
     return float(pairs.times @ np.log(observed))
-
-
-def _outcome_columns(choices: Choices) -> Codes:
-    return np.asarray(np.choose(choices.outcomes + 1, [1, 2, 0]), np.int64)
 
 
 def _climb_step(
@@ -288,22 +285,17 @@ def _sandwich_errors(choices: Choices, core: Bools, parameters: Floats) -> tuple
     scores = _likelihood_slopes(votes, parameters)
     influence = np.asarray(np.linalg.solve(curvature, scores.T).T, np.float64)
     clusters = [choices.listeners] if choices.items is None else [choices.listeners, choices.items]
-    parts = [_cluster_squares(influence, codes) for codes in clusters]
-    count = min(n for _, n in parts)
+    sums = [group_sums(influence, codes) for codes in clusters]
+    count = min(map(len, sums))
     if count < 2:
         return np.full(len(parameters), np.nan), 0
-    squares = np.array([own for own, _ in parts])
-    single = (influence**2).sum(axis=0) * (len(parts) - 1)
+    # the variance of parameters over each kind of clusters
+    squares = np.array([(own**2).sum(axis=0) * len(own) / (len(own) - 1) for own in sums])
+    single = (influence**2).sum(axis=0) * (len(sums) - 1)
     errors = np.sqrt(np.maximum(squares.sum(axis=0) - single, squares.max(axis=0)))
     if not with_ties:
         errors[-1] = np.nan
     return errors, count - 1
-
-
-def _cluster_squares(influence: Floats, codes: Codes) -> tuple[Floats, int]:
-    """Return the variance of parameters over clusters of votes, and the number of clusters."""
-    sums = group_sums(influence, codes)
-    return (sums**2).sum(axis=0) * len(sums) / max(len(sums) - 1, 1), len(sums)
 
 
 # --- Sensitivity d-prime -------------------------------------------------------------------------

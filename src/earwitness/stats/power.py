@@ -102,11 +102,16 @@ def simulate_power(
     plan: PowerScenario, difference: float, *, runs: int = 2000, seed: int = 0
 ) -> Estimate:
     """Estimate the power to detect a difference by simulation, with a Wilson interval."""
+    from scipy.special import ndtri
+
     if math.isnan(closed_power(plan, difference)):
         return Estimate(math.nan, math.nan, math.nan, POWER_INTERVAL_LEVEL, 0, runs, "simulation")
     rng = Generator(np.random.PCG64(seed))
     detections = int(SIMULATED_TESTS[plan.method](plan, difference, runs, rng).sum())
-    low, high = _wilson_interval(detections, runs)
+    z = float(ndtri((1 + POWER_INTERVAL_LEVEL) / 2))
+    middle = (detections + z**2 / 2) / (runs + z**2)
+    half_width = z / (runs + z**2) * math.sqrt(detections * (runs - detections) / runs + z**2 / 4)
+    low, high = max(0.0, middle - half_width), min(1.0, middle + half_width)
     return Estimate(detections / runs, low, high, POWER_INTERVAL_LEVEL, runs, 0, "simulation")
 
 
@@ -164,16 +169,6 @@ def _pool_interactions(squares: Floats, freedom: Floats) -> tuple[Floats, Floats
     return variance, variance**2 / (
         (inner**2 / inner_freedom).sum(axis=1) + (share * residual) ** 2 / residual_freedom
     )
-
-
-def _wilson_interval(detections: int, runs: int) -> tuple[float, float]:
-    """Return both ends of Wilson's interval of a proportion."""
-    from scipy.special import ndtri
-
-    z = float(ndtri((1 + POWER_INTERVAL_LEVEL) / 2))
-    middle = (detections + z**2 / 2) / (runs + z**2)
-    half_width = z / (runs + z**2) * math.sqrt(detections * (runs - detections) / runs + z**2 / 4)
-    return max(0.0, middle - half_width), min(1.0, middle + half_width)
 
 
 def closed_power(plan: PowerScenario, difference: float) -> float:

@@ -8,10 +8,17 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from earwitness.core import Estimate
-from earwitness.stats.arrays import Bools, Floats, Ints, Parts, split, weighted_sums
+from earwitness.stats.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    Parts,
+    seeded_generator,
+    split,
+    weighted_sums,
+)
 
 # --- Student's t tests ---------------------------------------------------------------------------
 # With fewer than two values there is no interval and no p. If all values are equal, the interval is
@@ -189,6 +196,8 @@ def signed_rank_tests(table: Floats) -> SignedRankTests:
 
 def _signed_rank_test(differences: Floats) -> tuple[float, float]:
     """Return p and the rank-biserial correlation."""
+    from scipy.special import ndtr
+
     if not len(differences):
         return math.nan, math.nan
     signs = np.sign(np.round(differences, TIE_DECIMALS))
@@ -196,8 +205,11 @@ def _signed_rank_test(differences: Floats) -> tuple[float, float]:
     balance = float((ranks * signs[signs != 0]).sum())  # positive minus negative ranks
     if not len(ranks):
         return 1.0, 0.0
-    p = _exact_balance_p if len(ranks) <= MAX_EXACT_DIFFERENCES else _normal_balance_p
-    return p(ranks, balance), balance / float(ranks.sum())
+    if len(ranks) <= MAX_EXACT_DIFFERENCES:
+        p = _exact_balance_p(ranks, balance)
+    else:
+        p = float(2 * ndtr(-abs(balance) / math.sqrt(float((ranks**2).sum()))))
+    return p, balance / float(ranks.sum())
 
 
 def _exact_balance_p(ranks: Floats, balance: float) -> float:
@@ -211,12 +223,6 @@ def _exact_balance_p(ranks: Floats, balance: float) -> float:
         shares /= 2
     balances = np.abs(2 * np.arange(total + 1) - total)
     return min(1.0, float(shares[balances >= round(2 * abs(balance))].sum()))
-
-
-def _normal_balance_p(ranks: Floats, balance: float) -> float:
-    from scipy.special import ndtr
-
-    return float(2 * ndtr(-abs(balance) / math.sqrt(float((ranks**2).sum()))))
 
 
 def mid_ranks(rows: Floats) -> Floats:
@@ -294,9 +300,13 @@ def binomial_two_sided(count: int, trials: int, chance: float = 0.5) -> float:
     >>> binomial_two_sided(9, 10)  # 0, 1, 9 or 10
     0.021484375
     """
+    from scipy.special import gammaln, xlog1py, xlogy
+
     if trials == 0:
         return math.nan
-    logarithms = _log_likelihoods(trials, chance)
+    counts = np.arange(trials + 1, dtype=np.float64)
+    ways = gammaln(trials + 1) - gammaln(counts + 1) - gammaln(trials - counts + 1)
+    logarithms = ways + xlogy(counts, chance) + xlog1py(trials - counts, -chance)
     as_likely = np.flatnonzero(
         logarithms > logarithms[count] + math.log(LIKELIHOOD_TOLERANCE_FACTOR)
     )  # contiguous, or empty
@@ -318,16 +328,6 @@ def binomial_share(count: int, trials: int, level: float = 0.95) -> Estimate:
     low = float(betaincinv(count, trials - count + 1, outside)) if count > 0 else 0.0
     high = float(betaincinv(count + 1, trials - count, 1 - outside)) if count < trials else 1.0
     return Estimate(count / trials, low, high, level, trials, 0, CLOPPER_PEARSON)
-
-
-def _log_likelihoods(trials: int, chance: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Return the log probability of each outcome."""
-    from scipy.special import gammaln, xlog1py, xlogy
-
-    counts = np.arange(trials + 1, dtype=np.float64)
-    ways = gammaln(trials + 1) - gammaln(counts + 1) - gammaln(trials - counts + 1)
-    logarithms = ways + xlogy(counts, chance) + xlog1py(trials - counts, -chance)
-    return np.asarray(logarithms, np.float64)
 
 
 # --- Corrections for multiple tests --------------------------------------------------------------
@@ -452,14 +452,13 @@ def permuted_differences(
     is_different = (a != b).any(axis=1)
     count = int(is_different.sum())
     exact = count <= MAX_EXACT_ITEMS or (count < 63 and 2**count <= permutations)
-    moves = (
-        _all_moves(split((a - b)[is_different]))
-        if exact
-        else (
-            weighted_sums(flips.astype(np.float64), parts).sum(axis=0)
-            for flips in _random_flips(len(a), permutations, seed)
-        )
-    )
+    if exact:
+        moves = _all_moves(split((a - b)[is_different]))
+    else:
+        rng, block = seeded_generator(seed), max(1, FLIPS_IN_MEMORY // len(a))
+        sizes = (min(block, permutations - done) for done in range(0, permutations, block))
+        flips = (rng.integers(0, 2, (size, len(a)), np.int8) for size in sizes)
+        moves = (weighted_sums(one.astype(np.float64), parts).sum(axis=0) for one in flips)
     rows = [score(sum_a - moved) - score(sum_b + moved) for moved in moves]
     return PermutedDifferences(np.concatenate(rows), exact)
 
@@ -484,13 +483,6 @@ def _all_moves(parts: Parts) -> Iterator[Floats]:
 
 def _all_flips(n: int) -> Floats:
     return (np.arange(2**n)[:, None] >> np.arange(n) & 1).astype(np.float64)
-
-
-def _random_flips(n: int, permutations: int, seed: int) -> Iterator[NDArray[np.int8]]:
-    rng = np.random.Generator(np.random.PCG64(seed))
-    block = max(1, FLIPS_IN_MEMORY // n)
-    for done in range(0, permutations, block):
-        yield rng.integers(0, 2, (min(block, permutations - done), n), np.int8)
 
 
 def compute_permutation_p_values(a: Floats, b: Floats, permuted: PermutedDifferences) -> Floats:

@@ -167,8 +167,15 @@ class Differences:
 
 def vote_differences(votes: Votes, pairs: Pairs) -> Differences:
     """Return first minus second system of each pair, within listeners."""
-    common = _common_item_differences(votes, pairs)
-    return Differences(common, _mean_differences(votes, pairs, common))
+    common, means = _common_item_differences(votes, pairs), ratio(*votes.listener_sums())
+    a, b = np.array(pairs).T
+    differences = means[:, a] - means[:, b]
+    differences[common.listeners, common.systems] = np.nan
+    listeners, systems = np.nonzero(~np.isnan(differences))
+    items = votes.size[1] + listeners
+    size = len(pairs), votes.size[1] + votes.size[2], votes.size[2]
+    of_means = Votes(differences[listeners, systems], systems, items, listeners, size)
+    return Differences(common, of_means)
 
 
 def _common_item_differences(votes: Votes, pairs: Pairs) -> Votes:
@@ -185,17 +192,6 @@ def _common_item_differences(votes: Votes, pairs: Pairs) -> Votes:
     listeners, items = np.divmod(np.concatenate(shared), max(1, votes.size[1]))
     size = (len(pairs), *votes.size[1:])
     return Votes(np.concatenate(values), systems, items, listeners, size)
-
-
-def _mean_differences(votes: Votes, pairs: Pairs, common: Votes) -> Votes:
-    means = ratio(*votes.listener_sums())
-    a, b = np.array(pairs).T
-    differences = means[:, a] - means[:, b]
-    differences[common.listeners, common.systems] = np.nan
-    listeners, systems = np.nonzero(~np.isnan(differences))
-    items = votes.size[1] + listeners
-    size = len(pairs), votes.size[1] + votes.size[2], votes.size[2]
-    return Votes(differences[listeners, systems], systems, items, listeners, size)
 
 
 def votes_on_both_sides(votes: Votes, pairs: Pairs, split: Differences, is_chosen: Bools) -> Votes:
@@ -303,14 +299,11 @@ class NormalizedVotes(Votes):
         sums = factor @ values.T - (factor * np.nan_to_num(mean)) @ known.T
         normalized = self.raw.std() * ratio(sums, raters @ known.T) + self.raw.mean()
         shape = len(raters), self.size[1], self.size[0]
-        cells_by_draw = normalized - self._cell_shift(known)
-        return np.asarray(cells_by_draw.reshape(shape).swapaxes(1, 2))
-
-    def _cell_shift(self, known: Floats) -> Floats:
-        """Return what was subtracted from the votes of each cell after they were normalized."""
-        shifts = normalize_raters(replace(self, values=self.raw)) - self.values
+        # what was subtracted from the votes of each cell after they were normalized
+        shifts = normalize_raters(votes) - self.values
         total = np.bincount(self.stimuli, shifts, minlength=len(known))
-        return np.asarray(total / np.maximum(known.sum(axis=1), 1))
+        cells_by_draw = normalized - total / np.maximum(known.sum(axis=1), 1)
+        return np.asarray(cells_by_draw.reshape(shape).swapaxes(1, 2))
 
 
 def aggregate_votes(votes: Votes, aggregate: str) -> Votes:

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from itertools import chain
+from math import nan
 from typing import Any
 
 from earwitness.errors import EarwitnessWarning, UsageError
@@ -192,7 +194,7 @@ def _values(
         raise UsageError("references must be a list of at least one reference summary")
     by_position = getattr(metric, "needs", "positions") == "positions"
     item = _item(hypothesis, references, transcript, needed=by_position)
-    reading = SummaryOptions(outputs=by_position, references=by_position)
+    reading = SummaryOptions(by_position, by_position)
     content = SummaryContent(**_content(hypothesis))
     parsed = {"hypothesis": of_system(content, item, reading, "hypothesis")}
     for number, reference in enumerate(references):
@@ -225,9 +227,9 @@ def _item(
 
     if transcript is not None:
         words = transcript.split() if isinstance(transcript, str) else transcript
-        return Item(float("nan"), words=tuple(words))
+        return Item(nan, words=tuple(words))
     summaries = [summary for summary in (hypothesis, *references) if not isinstance(summary, str)]
     if needed and len(summaries) <= len(references):
         raise UsageError("summaries as text require transcript, the words that were spoken")
-    last = max((max(summary, default=0) for summary in summaries), default=0)
-    return Item(float("nan"), words=tuple(f"word{number}" for number in range(1, last + 1)))
+    last = max(chain.from_iterable(summaries), default=0)
+    return Item(nan, words=tuple(f"word{number}" for number in range(1, last + 1)))

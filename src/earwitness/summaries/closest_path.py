@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -15,6 +15,7 @@ from earwitness.summaries.network import (
     FIXED_POINT_ONE,
     START,
     Network,
+    Spelling,
     StepCosts,
     SummaryMatches,
     enough,
@@ -97,15 +98,9 @@ class ClosestPathCells:
     def _last_words(self) -> None:
         """Mark the end, and cells from which it is reached at the lowest cost."""
         distances, place = self.distances, self.distances.summary.words
-        cell = STATE_COUNT * place + FREE_STATE
+        cell, extra = STATE_COUNT * place + FREE_STATE, place * distances.costs.extra
         self.sums[self.end] = {cell: 0}
-        extra = place * distances.costs.extra
-        move = (
-            cell,
-            place,
-            FREE_STATE,
-            distances.least - extra + self.slack + distances.costs.gain,
-        )
+        move = cell, place, FREE_STATE, distances.least - extra + self.slack + self.gain
         for a in distances.network.before[self.end]:
             if (value := distances.at(a, place)) < inf:
                 self._link(a, self.end, move, int(value) - extra)
@@ -114,7 +109,7 @@ class ClosestPathCells:
         """Mark cells of the same node from which insertions lead to a marked cell."""
         sums, row, at = self.sums[node], block.cells, block.at[node]
         left = self.left.setdefault(node, {}) if self.slack else {}
-        for cell in sorted(sums, reverse=True) if len(sums) > 1 else list(sums):
+        for cell in sorted(sums, reverse=True):
             if cell % STATE_COUNT > EXTRA_STATE:
                 continue
             place, best, slack = cell // STATE_COUNT, sums[cell], left.get(cell, 0)
@@ -181,7 +176,7 @@ class ClosestPathCells:
         first, node, passed = self.sums[START], START, 0.0
         cells = {cell for cell in first if cell < STATE_COUNT}
         best = max(first[cell] for cell in cells)
-        path: list[int] = []
+        path = list[int]()
         while True:
             cells = self._with_extra_words(node, cells)
             node, cells, passed = self._next(node, cells, passed, best)
@@ -299,14 +294,6 @@ class EditRate:
     words: int
     longest: int
 
-    @classmethod
-    def least(
-        cls, network: Network, summary: SummaryMatches, paths: Iterable[tuple[int, int]]
-    ) -> EditRate:
-        """Return the lowest of several rates, given by edits and words."""
-        edits, length = min(paths, key=lambda path: Fraction(*path))
-        return cls(edits, length, summary.words, network.longest)
-
     @property
     def shortest(self) -> int:
         """Smallest number of words of a path with this rate or a better one."""
@@ -379,7 +366,7 @@ def closest(
     labels: Sequence[Hashable],
     *,
     objective: str = "edits",
-    words: Mapping[int, Hashable] | None = None,
+    words: Spelling = None,
 ) -> ClosestPath:
     """Return the path of a network that is closest to a summary.
 
@@ -445,7 +432,9 @@ def _least_rate(network: Network, summary: SummaryMatches) -> _PathSearch:
         unit = network.longest + 1
         good = distances(network, summary, StepCosts.fewest(unit), _narrow(summary))
         candidates.append(split(good.least, unit))
-    rate = EditRate.least(network, summary, candidates)
+    rate = EditRate(
+        *min(candidates, key=lambda path: Fraction(*path)), summary.words, network.longest
+    )
     if not summary.few:
         guess = distances(network, summary, rate.costs, _narrow(summary))
         rate = rate.better(guess.least) if guess.least < 0 else rate
@@ -499,34 +488,25 @@ class AlignmentStep(NamedTuple):
         return "" if self.right else "S"
 
 
-def _beside(
-    labels: Sequence[Hashable], path: Sequence[int], words: Mapping[int, Hashable] | None
-) -> PathDistances:
-    """Return the distances to a single path: fewest edits, then most correct words."""
-    network = Network(max(path), (tuple(path),))
-    summary, large = SummaryMatches.of(network, labels, words), len(path) + 1
-    band = Band.of(summary, min(enough(network, summary))[0])
-    return distances(network, summary, StepCosts(-1, large, large), band)
-
-
 def alignment(
-    labels: Sequence[Hashable],
-    path: Sequence[int],
-    words: Mapping[int, Hashable] | None = None,
+    labels: Sequence[Hashable], path: Sequence[int], words: Spelling = None
 ) -> list[AlignmentStep]:
     """Align a summary with a path: fewest edits, then most correct words.
 
     Insertions and deletions come after substitutions.
     """
-    table = _beside(labels, path, words)
-    costs, matches = table.costs, table.summary.matches
-    node, place = len(path), table.summary.words
+    network = Network(max(path), (tuple(path),))
+    summary, large = SummaryMatches.of(network, labels, words), len(path) + 1
+    costs, matches = StepCosts(-1, large, large), summary.matches
+    band = Band.of(summary, min(enough(network, summary))[0])
+    table = distances(network, summary, costs, band)
+    node, place = len(path), summary.words
     nodes = [START, *path]
 
     def cell(index: int, at: int) -> float:
         return table.at(nodes[index], at)
 
-    steps: list[AlignmentStep] = []
+    steps = list[AlignmentStep]()
     while node or place:
         cost = cell(node, place)
         right = bool(node and place) and place in matches.get(nodes[node], ())

@@ -30,7 +30,7 @@ class SummaryMetric(Metric):
 
     def measure_many(self, cases: Sequence[Case]) -> Floats:
         rows = [self.statistics(case) for case in CaseList.of(cases)]
-        return np.array(rows, np.float64).reshape(len(rows), self.width)
+        return np.array(rows, np.float64).reshape(-1, self.width)
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,7 @@ class SummaryPairs(PairMetric):
         return CaseList.of(cases)
 
     def measure_pairs(self, pairs: CaseList) -> Floats:
-        rows = [self.pair(case) for case in pairs]
-        return np.array(rows, np.float64).reshape(len(rows), self.width)
+        return np.array(list(map(self.pair, pairs)), np.float64).reshape(-1, self.width)
 
     def same(self, pairs: CaseList) -> Bools:
         return np.array([case.output == case.references[0] for case in pairs], np.bool_)

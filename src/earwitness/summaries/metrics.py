@@ -164,8 +164,7 @@ class SummarizationAccuracy(SummaryItems):
         network = self.network(case)
         target = self.target(case, network)
         labels, words = self._compared(case)
-        steps = alignment(labels, target.path, words)
-        return shown_steps(case, network, target, steps)
+        return shown_steps(case, network, target, alignment(labels, target.path, words))
 
     def picture(self, cases: Mapping[str, Case], people: Mapping[str, Summary]) -> WordNetwork:
         """Return the network of an item, with the closest path of each output."""
@@ -191,10 +190,9 @@ class SummarizationAccuracy(SummaryItems):
         plain = (self.objective, self.arcs, self.word_match) == ("edits", "observed", "position")
         small = [item for item in items if plain and item.longest <= MAX_SMALL_WORDS]
         left = {row for item in items for row in item.rows}
+        inside = self.boundary == "include"
         for batch in small_batches(small):
-            paths = measure_small(
-                batch, boundary=self.boundary == "include", with_ceilings=with_ceilings
-            )
+            paths = measure_small(batch, boundary=inside, with_ceilings=with_ceilings)
             numbers = np.concatenate([item.rows for item in batch])
             some = np.array([bool(output) for item in batch for output in item.outputs])
             rows[numbers] = paths.rows(some)
@@ -217,13 +215,12 @@ class SummarizationAccuracy(SummaryItems):
             len(target.path),
             weight(network, target.path, boundary=inside),
             cached_ceiling(network, boundary=inside),
-            sum(log(share) for share in shares if share),
+            sum(map(log, filter(None, shares))),
             len(shares),
-            sum(not share for share in shares),
+            shares.count(0),
             True,
         )
-        paths = PathStatistics(*map(np.array, values))
-        return paths.rows(np.array(bool(case.output.words)))
+        return PathStatistics(*map(np.array, values)).rows(np.array(bool(case.output.words)))
 
     def score(self, statistics: Floats) -> Floats:
         columns = np.moveaxis(statistics[..., :10], -1, 0)
@@ -247,10 +244,8 @@ def draw_network(
     metrics: Iterable[Metric], cases: Mapping[str, Case], people: Mapping[str, Summary]
 ) -> WordNetwork | None:
     """Return the word network of an item from the first metric that has one, or None."""
-    for metric in metrics:
-        if isinstance(metric, SummarizationAccuracy):
-            return metric.picture(cases, people)
-    return None
+    own = (metric for metric in metrics if isinstance(metric, SummarizationAccuracy))
+    return next((metric.picture(cases, people) for metric in own), None)
 
 
 # --- Word accuracy -------------------------------------------------------------------------------
@@ -365,16 +360,10 @@ class KeptWords(SummaryPairs):
             theirs = np.array(list(map(len, item.people)))[person]
             shared = item.shared[case, person].astype(np.float64)
             said = np.full(len(case), item.size)
-            rates = (
-                ratio(shared, mine, 0.0),
-                shared / theirs,
-                2 * shared / (mine + theirs),
-                mine / said,
-                theirs / said,
-            )
+            rates = ratio(shared, mine, 0.0), shared / theirs, 2 * shared / (mine + theirs)
             place = np.arange(len(case)) + np.repeat(ends[item.rows] - np.cumsum(counts), counts)
-            columns = (shared, mine, theirs, *rates, said, np.ones(len(case)))
-            rows[place] = np.stack(columns, axis=1)
+            columns = shared, mine, theirs, *rates, mine / said, theirs / said, said
+            rows[place] = np.stack([*columns, np.ones(len(case))], axis=1)
         return rows
 
     def same(self, pairs: CaseList) -> Bools:
@@ -383,18 +372,10 @@ class KeptWords(SummaryPairs):
     def score(self, statistics: Floats) -> Floats:
         columns = np.moveaxis(statistics, -1, 0)
         shared, mine, theirs, precision, recall, f1, kept_shares, people, said, cases = columns
-        return quotients(
-            (precision, cases),
-            (recall, cases),
-            (f1, cases),
-            (shared, mine),
-            (shared, theirs),
-            (2 * shared, mine + theirs),
-            (kept_shares, cases),
-            (mine, said),
-            (people, cases),
-            (theirs, said),
-        )
+        means = ((column, cases) for column in (precision, recall, f1))
+        micro = (shared, mine), (shared, theirs), (2 * shared, mine + theirs)
+        sizes = (kept_shares, cases), (mine, said), (people, cases), (theirs, said)
+        return quotients(*means, *micro, *sizes)
 
 
 # --- Word strings and weighted precision ---------------------------------------------------------
@@ -460,19 +441,16 @@ class WordStrings(SummaryMetric):
                 f"longest must be a whole number from {MIN_LONGEST_WORDS} to {MAX_LONGEST_WORDS}"
             )
             raise UsageError(f"{message}, got {self.longest!r}")
-        for name, value in (
-            ("longest", int(longest)),
-            ("values", _values(int(longest))),
-            ("width", 4 * int(longest)),
-        ):
+        size = int(longest)
+        for name, value in {"longest": size, "values": _values(size), "width": 4 * size}.items():
             object.__setattr__(self, name, value)
 
     def statistics(self, case: Case) -> Sequence[float]:
         """Return, for every n, matched strings, strings, their quotient, and 1 if defined."""
-        output_positions, row = positions(case.output), list[float]()
+        row = list[float]()
         for n in range(1, self.longest + 1):
             by_person = [_string_set(positions(one), n) for one in case.references]
-            mine = word_ngrams(output_positions, n)
+            mine = word_ngrams(positions(case.output), n)
             shared = sum(any(string in one for one in by_person) for string in mine)
             row += [shared, len(mine), shared / len(mine) if mine else 0, bool(mine)]
         return row

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.core import Case, group_values
+from earwitness.stats.arrays import Bools, Floats, Ints
 
 # --- Word network --------------------------------------------------------------------------------
 
@@ -21,6 +22,7 @@ FIXED_POINT_ONE = 2**60  # the number 1 in fixed-point sums
 START = 0  # node before the first word, which is at position 1
 
 Arc = tuple[int, int]
+Spelling = Mapping[int, Hashable] | None  # words by position; None compares positions
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class Network:
     @cached_property
     def lengths(self) -> dict[int, int]:
         """Number of words of the longest path to every node, including its own word."""
-        lengths: dict[int, int] = {}
+        lengths = dict[int, int]()
         for node, leading in self.before.items():
             lengths[node] = 1 + max((lengths[a] for a in leading), default=-1)
         return lengths
@@ -150,9 +152,7 @@ class SummaryMatches:
     by_position: bool
 
     @classmethod
-    def of(
-        cls, network: Network, labels: Sequence[Hashable], words: Mapping[int, Hashable] | None
-    ) -> SummaryMatches:
+    def of(cls, network: Network, labels: Sequence[Hashable], words: Spelling) -> SummaryMatches:
         """Match labels with positions, or with the words there; 0 and "" match nothing."""
         places_by_label = group_values(
             (label, place) for place, label in enumerate(labels, 1) if label
@@ -173,7 +173,7 @@ class SummaryMatches:
         return first_nodes
 
     @cached_property
-    def matchable_counts(self) -> NDArray[np.int64]:
+    def matchable_counts(self) -> Ints:
         """Number of words up to every index that can match."""
         return np.cumsum(np.array(self.firsts) > 0)
 
@@ -280,7 +280,7 @@ def _heaviest(network: Network, mean: float, *, boundary: bool) -> tuple[float, 
     For every node, the best way with arcs is kept, and the way that has no arcs yet.
     """
     nothing = (0.0, 0.0, 0)
-    heaviest: dict[int, tuple[float, float, int]] = {}
+    heaviest = dict[int, tuple[float, float, int]]()
     none = {START}
     for node, leading in network.before.items():
         extended = []
@@ -359,6 +359,7 @@ class StepCosts:
 
 
 Counts = NDArray[np.int16]
+Marks = NDArray[np.float32]  # 0 or 1, or sums of these
 
 
 CASES_OF_ITEM = 64  # number of cases of an item that are computed at once
@@ -400,7 +401,7 @@ class ItemCases:
         return groups
 
     @classmethod
-    def of_subsets(cls, cases: Sequence[Case], subsets: NDArray[np.bool_]) -> list[ItemCases]:
+    def of_subsets(cls, cases: Sequence[Case], subsets: Bools) -> list[ItemCases]:
         """Return cases of one item with every subset of their references, subset by subset.
 
         All cases have the same references, and ``subsets`` has one column for each of them.
@@ -437,7 +438,7 @@ class ItemCases:
         return fewer
 
     @cached_property
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> Ints:
         """Number of words of every output."""
         return np.array(list(map(len, self.outputs)), np.int64)
 
@@ -447,7 +448,7 @@ class ItemCases:
         return max(self.words, int(self.lengths.max()))
 
     @cached_property
-    def chosen(self) -> NDArray[np.float32]:
+    def chosen(self) -> Marks:
         """1 for every reference of a case: one row per case, one column per person."""
         shape = len(self.references), len(self.people)
         people, rows = flatten(self.references)
@@ -455,17 +456,17 @@ class ItemCases:
         return counts.reshape(shape).astype(np.float32)
 
     @cached_property
-    def taken(self) -> NDArray[np.float32]:
+    def taken(self) -> Marks:
         """1 for every word of an output: one row per case, one column per position."""
         return kept_words(self.outputs, self.size)
 
     @cached_property
-    def kept(self) -> NDArray[np.float32]:
+    def kept(self) -> Marks:
         """1 for every word that a person kept: one row per person, one column per position."""
         return kept_words(self.people, self.size)
 
     @cached_property
-    def nodes(self) -> NDArray[np.int64]:
+    def nodes(self) -> Ints:
         """Number of the node of every position, or -1; 0 is START, and the last entry the end."""
         is_node = np.asarray(self.kept.any(axis=0))
         numbers = np.cumsum(is_node)
@@ -478,12 +479,12 @@ class ItemCases:
         return int(self.kept.any(axis=0).sum())
 
     @cached_property
-    def shared(self) -> NDArray[np.float32]:
+    def shared(self) -> Marks:
         """Number of words that every output shares with every person."""
         return self.taken @ self.kept.T
 
     @property
-    def support(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def support(self) -> tuple[Floats, Floats]:
         """Sums of the people who kept each word of an output, and of as many most kept words."""
         counts = (self.chosen @ self.kept).astype(np.float64)
         most = np.cumsum(np.sort(counts, axis=1)[:, ::-1], axis=1)
@@ -502,13 +503,13 @@ class ItemCases:
         return (used @ self.chosen.T).astype(np.int16).reshape(end + 1, end + 1, -1)
 
 
-def flatten(lists: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def flatten(lists: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
     """Return the numbers of all lists, and the index of the list of each."""
     rows = np.repeat(np.arange(len(lists)), np.array([len(one) for one in lists], np.int64))
     return np.array(list(chain.from_iterable(lists)), np.int64), rows
 
 
-def kept_words(summaries: Sequence[tuple[int, ...]], size: int) -> NDArray[np.float32]:
+def kept_words(summaries: Sequence[tuple[int, ...]], size: int) -> Marks:
     """Return 1 for every position in a summary: one row per summary, columns from 0 to ``size``."""
     kept = np.zeros((len(summaries), size + 1), np.float32)
     positions, rows = flatten(summaries)
@@ -524,14 +525,12 @@ def first_before(counts: Counts) -> list[int]:
     return list(map(int, np.argmax(used, axis=1)))
 
 
-def log_table(most: int) -> NDArray[np.float64]:
+def log_table(most: int) -> Floats:
     """Return the logarithms of the counts up to ``most``; minus infinity for 0."""
     return np.array([-inf, *map(log, range(1, most + 1))])
 
 
-def ceilings(
-    counts: Counts, people: NDArray[np.int64], means: NDArray[np.float64], *, boundary: bool
-) -> NDArray[np.float64]:
+def ceilings(counts: Counts, people: Ints, means: Floats, *, boundary: bool) -> Floats:
     """Return the ``ceiling`` of many networks, given the mean log count of any path or NaN."""
     end, logs, first = len(counts) - 1, log_table(int(counts.max())), first_before(counts)
     arcs = [logs[counts[node, first[node] : node]] for node in range(end + 1)]
@@ -549,12 +548,12 @@ def ceilings(
 
 
 def _heaviest_of_many(
-    arcs: Sequence[NDArray[np.float64]],
+    arcs: Sequence[Floats],
     first: Sequence[int],
-    means: NDArray[np.float64],
+    means: Floats,
     *,
     boundary: bool,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Return what ``_heaviest`` returns for each of many networks.
 
     ``ways`` has the best way with arcs to every node: rows of excess, sum and number of arcs.

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from math import exp, inf, log
+from operator import sub
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from earwitness.stats.arrays import Bools, Floats
 from earwitness.summaries.network import (
     CELLS_AT_ONCE,
     START,
@@ -58,9 +60,8 @@ class Band:
         """For every word of a network its first cell, and the one behind its last."""
         matchable = summary.matchable_counts
         node_counts = matchable[summary.places(network)]
-        starts = (
-            matchable.searchsorted(node_counts - self.reach) - 1
-        )  # a match comes from the cell before
+        # a match comes from the cell before
+        starts = matchable.searchsorted(node_counts - self.reach) - 1
         stops = matchable.searchsorted(node_counts + self.reach, "right")
         if self.edits is not None:
             before, after = _alone(network, summary.matches)
@@ -158,7 +159,7 @@ class SectionRows:
         self.wrong = np.array(costs.wrong - costs.extra, kind)
         gains = costs.gains or {}
         self.gains = {count: np.array(gain, kind) for count, gain in gains.items()}
-        self.masks: dict[int, Ints] = {}
+        self.masks = dict[int, Ints]()
 
     def least(self, most: int) -> int:
         """Return the smallest distance to the end from this section, or ``most``."""
@@ -167,8 +168,8 @@ class SectionRows:
         leading = [a for a in self.section.nodes if a in network.last_words]
         totals = [self.tails[a].item(at) for a in leading]
         if gains:
-            arcs = [gains[network.counts[a, network.end]] for a in leading]
-            totals = [one - gain for one, gain in zip(totals, arcs, strict=True)]
+            arcs = (gains[network.counts[a, network.end]] for a in leading)
+            totals = list(map(sub, totals, arcs))
         return min(totals, default=most)
 
     def fill(self) -> None:
@@ -190,11 +191,8 @@ class SectionRows:
                 head, tail = whole[first][:-1], tails[first]
             row, places = tails[node], matches.get(node, ())
             add(tail, missing, row)
-            add(
-                head,
-                wrong if len(places) <= MAX_MATCHES_CARRIED_SINGLY else self._mask(places),
-                other,
-            )
+            single = len(places) <= MAX_MATCHES_CARRIED_SINGLY
+            add(head, wrong if single else self._mask(places), other)
             minimum(row, other, out=row)
             if places:
                 self._match(head, row, places)
@@ -367,14 +365,14 @@ class PathStatistics(NamedTuple):
 
     edits: Ints
     words: Ints
-    weights: NDArray[np.float64]
-    ceilings: NDArray[np.float64]
-    log_shares: NDArray[np.float64]
+    weights: Floats
+    ceilings: Floats
+    log_shares: Floats
     arcs: Ints
     empty_arcs: Ints
-    certain: NDArray[np.bool_]
+    certain: Bools
 
-    def rows(self, some: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def rows(self, some: Bools) -> Floats:
         """Return rows of statistics; ``some`` says whether the outputs have words."""
         accuracy = (self.words - self.edits) / self.words
         weighted, best = np.where(some, self.weights * accuracy, 0.0), self.ceilings
@@ -441,7 +439,7 @@ def _labels(items: Sequence[ItemCases]) -> tuple[Ints, Ints]:
     return labels, words
 
 
-def _share_table(people: Ints, most: int) -> NDArray[np.float64]:
+def _share_table(people: Ints, most: int) -> Floats:
     """Return the logarithms of counts divided by numbers of people, by both."""
     table = np.zeros((int(people.max()) + 1, most + 1))
     for number in np.unique(people).tolist():
@@ -453,7 +451,7 @@ def _distinct_networks(items: Sequence[ItemCases]) -> tuple[list[int], list[int]
     """Return the first case of every network, and the index of the network of every case."""
     distinct, which = list[int](), list[int]()
     for item in items:
-        known: dict[bytes, int] = {}
+        known = dict[bytes, int]()
         for chosen in item.chosen:
             key = chosen.tobytes()
             if key not in known:
@@ -473,7 +471,7 @@ class SmallClosestPaths(NamedTuple):
 
     edits: Ints
     before: Ints
-    certain: NDArray[np.bool_]
+    certain: Bools
 
 
 def closest_of_small(counts: Counts, labels: Ints, words: Ints) -> SmallClosestPaths:
@@ -537,7 +535,7 @@ def _cells_to_the_end(
     return cells
 
 
-def _step(row: Ints, right: NDArray[np.bool_], costs: StepCosts) -> Ints:
+def _step(row: Ints, right: Bools, costs: StepCosts) -> Ints:
     """Return the costs with a word of the path, which is missing or takes a word of the summary."""
     stepped = row + costs.wrong
     taken = row[:-1] + np.where(right, costs.match - costs.extra, costs.wrong - costs.extra)

@@ -10,9 +10,9 @@ from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from earwitness.core import group_values
+from earwitness.stats.arrays import Ints
 from earwitness.text.words import normalise_word
 
 # --- Positions of extracted words ----------------------------------------------------------------
@@ -23,7 +23,6 @@ from earwitness.text.words import normalise_word
 
 MAX_WAYS = 10**9  # largest number of ways that is counted
 CELLS_IN_MEMORY = 500_000  # cells of a search kept in memory; of larger searches only some rows
-Ints = NDArray[np.int64]
 
 
 class Extraction(NamedTuple):
@@ -98,11 +97,9 @@ def _latest(places: Sequence[Sequence[int]]) -> list[int]:
 
 def _open(first: Sequence[int], last: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield the stretches of words that are not settled, each with its settled neighbours."""
-    settled = [
-        place for place, pair in enumerate(zip(first, last, strict=True)) if pair[0] == pair[1]
-    ]
-    edges = [-1, *settled, len(first)]
-    for before, behind in pairwise(edges):
+    pairs = enumerate(zip(first, last, strict=True))
+    settled = [place for place, (low, high) in pairs if low == high]
+    for before, behind in pairwise([-1, *settled, len(first)]):
         if behind - before > 1:
             yield max(before, 0), min(behind + 1, len(first))
 
@@ -155,11 +152,11 @@ def _backwards(
 ) -> Iterator[tuple[int, _Row]]:
     """Yield rows from the end to the start, given the row after the end."""
     for place in range(end, start - 1, -1):
-        word_places = places[place]
+        size = len(places[place])
         if row is None:
-            row = _Row(np.zeros(len(word_places), np.int64), np.ones(len(word_places), np.int64))
+            row = _Row(np.zeros(size, np.int64), np.ones(size, np.int64))
         else:
-            row = _before(word_places, places[place + 1], row)
+            row = _before(places[place], places[place + 1], row)
         yield place, row
 
 
@@ -215,9 +212,8 @@ def recognised(
     """
     mine, theirs = ([normalise_word(word) for word in side] for side in (words, said))
     where = group_values((word, place) for place, word in enumerate(mine, 1))
-    none = np.zeros(0, np.int64)
-    array = {word: np.array(places, np.int64) for word, places in where.items()}
-    places = [array.get(word, none) for word in theirs]
+    array = {word: np.array(where.get(word, ()), np.int64) for word in theirs}
+    places = [array[word] for word in theirs]
     costs = _Costs(len(words), len(said), times)
     gains = [costs.gain(row, position) for position, row in enumerate(places)]
     size, positions = len(words), [0] * len(words)

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,6 @@ from earwitness.text.words import TOKENIZERS, normalise_word, tokenizer_signatur
 # --- Words and positions of a record -------------------------------------------------------------
 
 
-NAN = float("nan")
 CONTROL_CHARACTER_PATTERN = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")  # except white space
 SHOWN_WORDS = 8  # words listed in a problem
 UNSPACED_LETTER_PATTERN = re.compile("[\u3040-\u30ff\u3400-\u9fff]")  # kana and Han
@@ -81,6 +81,7 @@ class ParsedSummary(NamedTuple):
 
 
 EMPTY_SUMMARY = ParsedSummary(Summary("", (), ()))
+SummaryOrFaults = ParsedSummary | list[Fault]
 
 
 class GivenWords(NamedTuple):
@@ -96,15 +97,13 @@ class GivenWords(NamedTuple):
         return cls(
             tuple(one.word for one in timed),
             tuple((one.start, one.end) for one in timed),
-            tuple(NAN if one.confidence is None else one.confidence for one in timed),
+            tuple(nan if one.confidence is None else one.confidence for one in timed),
         )
 
     def locate(self, item: Item) -> Recognition:
         """Return the positions of the words in the transcript of an item."""
-        both = None
-        if self.times is not None and item.times is not None:
-            both = self.times, item.times
-        return recognised(self.words, item.words, both)
+        times = (self.times, item.times) if self.times and item.times else None
+        return recognised(self.words, item.words, times)
 
 
 def given_fields(record: Any, *names: str) -> list[str]:
@@ -129,7 +128,7 @@ def read_words(
 
 def item_of(record: SummaryItemLine, reading: SummaryOptions) -> Item | list[Fault]:
     """Return the item with its transcript, or all faults."""
-    duration = NAN if record.duration is UNSET else record.duration
+    duration = nan if record.duration is UNSET else record.duration
     names = given_fields(record, *SPOKEN_FIELDS)
     if len(names) > 1:
         return [Fault(names[1], f"the transcript is also given in {names[0]}", "keep one")]
@@ -153,18 +152,12 @@ def item_of(record: SummaryItemLine, reading: SummaryOptions) -> Item | list[Fau
 
 def of_person(
     annotation: SummaryAnnotation, item: Item, reading: SummaryOptions, path: str
-) -> ParsedSummary | list[Fault]:
+) -> SummaryOrFaults:
     """Return a reference summary, which must not be empty, or all faults."""
     if annotation.positions is UNSET and annotation.text is UNSET:
         return [Fault(f"{path}.positions", "missing", "or give a text")]
-    parsed = _plain(
-        annotation,
-        item,
-        reading,
-        path,
-        needed=reading.references,
-        remedy=f"{EXTRACTION_REMEDY}; {TEXT_METRIC_REMEDY}",
-    )
+    remedy = f"{EXTRACTION_REMEDY}; {TEXT_METRIC_REMEDY}"
+    parsed = _plain(annotation, item, reading, path, needed=reading.references, remedy=remedy)
     if isinstance(parsed, ParsedSummary) and not parsed.summary.words:
         field = "positions" if annotation.positions is not UNSET else "text"
         return [Fault(f"{path}.{field}", "is empty", "a reference summary needs at least one word")]
@@ -173,7 +166,7 @@ def of_person(
 
 def of_system(
     content: SummaryContent, item: Item, reading: SummaryOptions, path: str
-) -> ParsedSummary | list[Fault]:
+) -> SummaryOrFaults:
     """Return the summary of a system, or all faults."""
     names = given_fields(content, "positions", "text", "words", "ctm")
     if not names:
@@ -195,16 +188,17 @@ def of_system(
 
 def _plain(
     content: Any, item: Item, reading: SummaryOptions, path: str, *, needed: bool, remedy: str
-) -> ParsedSummary | list[Fault]:
+) -> SummaryOrFaults:
     """Return a summary from positions or a text, or all faults."""
     if content.positions is not UNSET:
         positions = tuple(content.positions)
-        faults = list(_wrong_positions(positions, item, f"{path}.positions"))
-        if not faults and content.text is not UNSET:
-            faults = list(_disagreeing(positions, content.text, item, reading, path))
-        if faults:
+        if faults := list(_wrong_positions(positions, item, f"{path}.positions")):
             return faults
         words = tuple(item.words[position - 1] for position in positions)
+        written = words if content.text is UNSET else reading.cut(content.text)
+        if words != written and [*map(normalise_word, words)] != [*map(normalise_word, written)]:
+            message = f'the words at the positions are "{_short(words)}", not "{_short(written)}"'
+            return [Fault(f"{path}.text", message, "positions start at 1")]
         return ParsedSummary(Summary(" ".join(words), words, positions))
     if CONTROL_CHARACTER_PATTERN.search(content.text):
         return [Fault(f"{path}.text", "contains control characters", "remove them")]
@@ -243,16 +237,6 @@ def _wrong_positions(positions: Sequence[int], item: Item, path: str) -> Iterato
             yield Fault(f"{path}[{index}]", message)
 
 
-def _disagreeing(
-    positions: Sequence[int], text: str, item: Item, reading: SummaryOptions, path: str
-) -> Iterator[Fault]:
-    kept = [item.words[position - 1] for position in positions]
-    words = reading.cut(text)
-    if list(map(normalise_word, kept)) != list(map(normalise_word, words)):
-        message = f'the words at the positions are "{_short(kept)}", not "{_short(words)}"'
-        yield Fault(f"{path}.text", message, "positions start at 1")
-
-
 def _short(words: Sequence[str]) -> str:
     text = " ".join(words)
     return text if len(text) <= 60 else f"{text[:59]}…"
@@ -274,7 +258,7 @@ def _from_words(given: Sequence[RecognizedWord | str], path: str) -> GivenWords 
         message = "some words have times and some do not"
         faults.append(Fault(path, message, "give times for all words or for none"))
     times = tuple((one.start, one.end) for one in timed)
-    sure = tuple(NAN if one.confidence is UNSET else one.confidence for one in timed)
+    sure = tuple(nan if one.confidence is UNSET else one.confidence for one in timed)
     return faults or GivenWords(tuple(words), times or None, sure)
 
 
@@ -340,7 +324,7 @@ class SummaryReader(TaskReader):
     def foreign_endings(self) -> Collection[str]:
         return sure_endings(TRANSCRIPTS)
 
-    def output(self, record: SummaryContent, cases: Cases, row: int) -> ParsedSummary | list[Fault]:
+    def output(self, record: SummaryContent, cases: Cases, row: int) -> SummaryOrFaults:
         return of_system(record, cases[row].item, self.reading, "output")
 
     def reference(
@@ -351,27 +335,20 @@ class SummaryReader(TaskReader):
         item = item_of(record, self.reading)
         if isinstance(item, list):
             return [], item
-        resolved, faults = list[Any](), list[Fault]()
-        for n, annotation in enumerate(record.references):
-            parsed = of_person(annotation, item, self.reading, f"references[{n}]")
-            if isinstance(parsed, ParsedSummary):
-                resolved.append(parsed)
-            else:
-                faults += parsed
-        return [item, *resolved], faults
+        parsed = [
+            of_person(annotation, item, self.reading, f"references[{n}]")
+            for n, annotation in enumerate(record.references)
+        ]
+        faults = [fault for one in parsed if isinstance(one, list) for fault in one]
+        return [item, *(one for one in parsed if not isinstance(one, list))], faults
 
     def of_references(
         self, records: Sequence[SummaryReferenceLine], resolved: Sequence[list[Any]]
     ) -> CaseList:
-        pairs = zip(records, resolved, strict=True)
+        nothing = EMPTY_SUMMARY.summary
         return CaseList(
-            Case(
-                Key(str(record.item), ""),
-                item,
-                EMPTY_SUMMARY.summary,
-                tuple(one.summary for one in people),
-            )
-            for record, (item, *people) in pairs
+            Case(Key(str(record.item), ""), item, nothing, tuple(one.summary for one in people))
+            for record, (item, *people) in zip(records, resolved, strict=True)
         )
 
     def fields(self, case: Cases, row: int) -> dict[str, Any]:
@@ -383,13 +360,10 @@ class SummaryReader(TaskReader):
 
     def remarks(self, cases: Cases, resolved: Sequence[Any], *, references: bool) -> Counter[str]:
         """Count texts that can be located in the transcript in several ways."""
-        if not references:
-            names = list(cases.items)
-            summaries = list(resolved)
-        else:
-            names = [case.key.item for case in cases for _ in case.references]
-            summaries = [one for one in resolved if isinstance(one, ParsedSummary)]
-        side = "references" if references else "outputs"
+        names, side = list(cases.items), "outputs"
+        summaries = [one for one in resolved if isinstance(one, ParsedSummary)]
+        if references:
+            names, side = [case.key.item for case in cases for _ in case.references], "references"
         pairs = zip(names, summaries, strict=True)
         odd = Counter(f"{AMBIGUOUS_REMARK}{side} {name}" for name, one in pairs if one.ambiguous)
         if references:
@@ -417,9 +391,8 @@ class SummaryReader(TaskReader):
         for side in ("references", "outputs"):
             start = f"{AMBIGUOUS_REMARK}{side} "
             items = {n.removeprefix(start): c for n, c in remarks.items() if n.startswith(start)}
-            if items:
+            if number := sum(items.values()):
                 names = ", ".join(list(items)[:SHOWN_ITEMS]) + ", …" * (len(items) > SHOWN_ITEMS)
-                number = sum(items.values())
                 what = "summary" if number == 1 else "summaries"
                 yield f"{number:,} {what} among the {side} {AMBIGUOUS}: {names}"
 
@@ -427,17 +400,19 @@ class SummaryReader(TaskReader):
         """Return the first words, or random words, as many as people keep on average."""
         silent = [case.key.item for case in cases if not case.item.words]
         if silent and name in self.baselines:
-            message = f"baseline {name}: {len(silent):,} items have no transcript"
-            raise UsageError(f"{message} — add words or a transcript: {silent[0]} …")
+            raise UsageError(
+                f"baseline {name}: {len(silent):,} items have no transcript"
+                f" — add words or a transcript: {silent[0]} …"
+            )
         return super().baseline(name, cases, seed)
 
     def draw_baseline(self, name: str, case: Case, seeds: list[int]) -> ParsedSummary:
         words = case.item.words
         size = round(sum(len(one.words) for one in case.references) / len(case.references))
         size = min(max(size, 1), len(words))
-        positions = list(range(1, size + 1))
+        places = list(range(size))
         if name == "random":
             drawn = np.random.default_rng(seeds).choice(len(words), size, replace=False)
-            positions = sorted((drawn + 1).tolist())
-        kept = tuple(words[position - 1] for position in positions)
-        return ParsedSummary(Summary(" ".join(kept), kept, tuple(positions)))
+            places = sorted(drawn.tolist())
+        kept = tuple(words[place] for place in places)
+        return ParsedSummary(Summary(" ".join(kept), kept, tuple(place + 1 for place in places)))

@@ -14,7 +14,7 @@ from earwitness.io.records import hash_names
 from earwitness.metric import CaseList, EncodedMetric, ratio
 from earwitness.models.text_encoder import bertscore_rates, bertscore_sums
 from earwitness.stats.arrays import Bools, Floats
-from earwitness.stats.bootstrap import MULTINOMIAL_UP_TO, Bootstrap, bootstrap_estimates
+from earwitness.stats.bootstrap import Bootstrap, bootstrap_estimates
 from earwitness.summaries.metric_bases import (
     SummaryMetric,
     SummaryPairs,
@@ -31,12 +31,7 @@ NGRAM_ORDERS = 4
 FLOOR_COUNT, ADDED_COUNT = 0.1, 1.0  # sacreBLEU's defaults
 SMOOTH_OPTION = {
     "help": "smoothing of n-gram orders without a match: none, or as in sacreBLEU",
-    "choices": (
-        "none",
-        "exp",
-        "floor",
-        "add-k",
-    ),
+    "choices": ("none", "exp", "floor", "add-k"),
 }
 
 
@@ -135,8 +130,7 @@ class Bleu(SummaryMetric):
         """Return BLEU from matches and n-grams of every order, and both lengths."""
         matches, numbers = counts[..., :NGRAM_ORDERS], counts[..., NGRAM_ORDERS : 2 * NGRAM_ORDERS]
         length, wanted = counts[..., -2], counts[..., -1]
-        logs = np.zeros(length.shape)
-        halves = np.ones(length.shape)
+        logs, halves = np.zeros(length.shape), np.ones(length.shape)
         nothing = ~(matches > 0).any(axis=-1)
         for order in range(NGRAM_ORDERS):
             shared, number = matches[..., order], numbers[..., order]
@@ -144,12 +138,12 @@ class Bleu(SummaryMetric):
                 shared, number = shared + ADDED_COUNT, number + ADDED_COUNT
             missed = (shared == 0) & (number > 0)
             if self.smooth == "exp":
-                halves = np.where(missed, halves * 2, halves)
+                halves *= 1 + missed
                 shared = np.where(missed, 1 / halves, shared)
             elif self.smooth == "floor":
                 shared = np.where(missed, FLOOR_COUNT, shared)
             share = ratio(shared, number, 0.0)
-            nothing = nothing | (share == 0)
+            nothing |= share == 0
             logs += np.log(np.where(share > 0, share, 1.0)) / NGRAM_ORDERS
         short = np.where(length < wanted, 1 - ratio(wanted, length, np.inf), 0.0)
         return np.where(nothing | (length == 0), 0.0, np.exp(logs + np.maximum(short, -700)))
@@ -321,7 +315,7 @@ class MisrecognizedWords(SummaryMetric):
     also = ("misrecognized_input",)
     width = 4
     empty_cells = list_empty_cells("undefined") | {
-        "no recognized words of the item": "misrecognized_input is undefined",
+        "no recognized words of the item": "misrecognized_input is undefined"
     }
     undefined_reasons = {
         "misrecognized_input": "no item has recognized words — add them as recognized"
@@ -352,7 +346,7 @@ def misrecognized_shares(
     for system in dict.fromkeys(case.key.system for case in cases):
         own = [case for case in cases if case.key.system == system]
         statistics = metric.measure_many(own)
-        bootstrap = Bootstrap(draws, seed, MULTINOMIAL_UP_TO)
+        bootstrap = Bootstrap(draws, seed)
         bootstrap.add(hash_names([case.key.item for case in own]), statistics)
         resampled = bootstrap.finish()
         undefined = np.isnan(metric.score(statistics)).sum(axis=0)
@@ -364,6 +358,6 @@ def misrecognized_shares(
             level,
             resampled.method,
         )
-        found[system] = (estimates[names[0]], estimates[names[1]])
+        found[system] = estimates[names[0]], estimates[names[1]]
     is_known = any(own.value > 0 or given.n for own, given in found.values())
     return found if is_known else {}

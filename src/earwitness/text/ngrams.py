@@ -113,7 +113,7 @@ def _kneser_ney_counts(counts: Sequence[Counter[NGram]], order: int) -> list[Map
 
     N-grams at the start of a sentence have no word before them; their occurrences count.
     """
-    adjusted: list[Mapping[NGram, int]] = []
+    adjusted = list[Mapping[NGram, int]]()
     for size in range(1, order):
         before = Counter(ngram[1:] for ngram in counts[size])
         starts = {n: c for n, c in counts[size - 1].items() if n[0] == SENTENCE_START}
@@ -124,8 +124,8 @@ def _kneser_ney_counts(counts: Sequence[Counter[NGram]], order: int) -> list[Map
 def _interpolate(
     counts: Sequence[Mapping[NGram, int]], order: int, background: Mapping[str, float]
 ) -> NGramModel:
-    probabilities: dict[NGram, float] = {}
-    backoffs: dict[NGram, float] = {}
+    probabilities = dict[NGram, float]()
+    backoffs = dict[NGram, float]()
     vocabulary = {ngram[0] for ngram in counts[0]} - {SENTENCE_START} | {SENTENCE_END, UNKNOWN}
     for size in range(1, order + 1):
         found = counts[size - 1]
@@ -164,10 +164,8 @@ def _mix_background(probabilities: dict[NGram, float], background: Mapping[str, 
 
 
 def _discount(counts: Mapping[NGram, int]) -> float:
-    kinds = Counter(min(count, 3) for count in counts.values())
-    if not kinds[1] or not kinds[2]:
-        return DEFAULT_DISCOUNT
-    return kinds[1] / (kinds[1] + 2 * kinds[2])
+    once, twice = (list(counts.values()).count(number) for number in (1, 2))
+    return once / (once + 2 * twice) if once and twice else DEFAULT_DISCOUNT
 
 
 # --- Models in arrays ----------------------------------------------------------------------------
@@ -329,20 +327,15 @@ def read_arpa(source: StrPath | Iterable[str], name: str = "model") -> PackedNGr
     if isinstance(source, str | PathLike):
         reader = _ArpaReader(str(source))
         try:
-            reader.read(_open_lines(Path(source)))
+            with Path(source).open("rb") as raw:
+                is_compressed = raw.peek(2).startswith(GZIP_MAGIC)
+                reader.read(iter(gzip.GzipFile(fileobj=raw) if is_compressed else raw))
         except (OSError, EOFError, zlib.error) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            reader.note(0, f"cannot be read: {reason}")
+            reader.note(0, f"cannot be read: {getattr(error, 'strerror', None) or error}")
     else:
         reader = _ArpaReader(name)
         reader.read(line for text in source for line in text.encode().splitlines())
     return reader.finish()
-
-
-def _open_lines(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as raw:
-        is_compressed = raw.peek(2).startswith(GZIP_MAGIC)
-        yield from gzip.GzipFile(fileobj=raw) if is_compressed else raw
 
 
 class _ArpaReader:
@@ -350,12 +343,12 @@ class _ArpaReader:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.problems: list[Problem] = []
+        self.problems = list[Problem]()
         self.problem_count = 0
         self.announced: dict[int, tuple[int, int]] = {}  # number of n-grams and line, by length
-        self.words: list[str] = []
-        self.numbers: dict[bytes, int] = {}
-        self.sections: list[_ArpaSection] = []
+        self.words = list[str]()
+        self.numbers = dict[bytes, int]()
+        self.sections = list[_ArpaSection]()
 
     def note(self, line: int, message: str, remedy: str = "") -> None:
         """Add a problem."""
@@ -393,9 +386,8 @@ class _ArpaReader:
             text = line.strip()
             if text.startswith(b"\\"):
                 return number, text
-            count = ARPA_COUNT.match(text)
-            if count:
-                self.announced[int(count[1])] = (int(count[2]), number)
+            if count := ARPA_COUNT.match(text):
+                self.announced[int(count[1])] = int(count[2]), number
             elif text:
                 self.note(number, f"{_quote(text)} is not a count", "write, for example: ngram 1=9")
         return None
@@ -492,12 +484,11 @@ class _ArpaReader:
         if not found.get(1):
             self.note(0, "has no 1-grams", "check whether the file is complete")
         for size in sorted({*found, *self.announced}):
-            count, line = self.announced.get(size, (None, 0))
+            (count, line), there = self.announced.get(size, (None, 0)), found.get(size, 0)
             if count is None:
-                message = f"has no count of {size}-grams"
-                self.note(0, message, f"add the line: ngram {size}={found[size]}")
-            elif count != found.get(size, 0):
-                message = f"announces {count:,} {size}-grams, but there are {found.get(size, 0):,}"
+                self.note(0, f"has no count of {size}-grams", f"add the line: ngram {size}={there}")
+            elif count != there:
+                message = f"announces {count:,} {size}-grams, but there are {there:,}"
                 remedy = "correct the number, or check whether the file is complete"
                 self.note(line, message, remedy)
 

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby, pairwise
-from math import isfinite
+from math import inf, isfinite
 from typing import NamedTuple
 
 from earwitness.text.times import format_clock
@@ -124,14 +124,13 @@ def join_pieces(pieces: Sequence[SpokenPiece]) -> JoinedText:
     JoinedText(text='It is dry. 雨だ', places=[0, 6, 11, 12])
     """
     parts, places, length = list[str](), list[int](), 0
-    for before, piece in zip([None, *pieces], pieces, strict=False):
-        is_unspaced = before is None or (
-            UNSPACED_CHARACTER.match(before.text[-1]) and UNSPACED_CHARACTER.match(piece.text)
+    for text, _, _ in pieces:
+        is_spaced = bool(parts) and not (
+            UNSPACED_CHARACTER.match(parts[-1][-1]) and UNSPACED_CHARACTER.match(text)
         )
-        is_spaced = not is_unspaced
-        parts += [" " * is_spaced, piece.text]
+        parts += [" " * is_spaced, text]
         places.append(length + is_spaced)
-        length = places[-1] + len(piece.text)
+        length = places[-1] + len(text)
     return JoinedText("".join(parts), places)
 
 
@@ -148,15 +147,14 @@ def timed_sentences(pieces: Sequence[SpokenPiece], *, cues: bool) -> list[tuple[
     bounds = sentence_spans(text)
     if cues and len(bounds) == 1 and not is_ended(text):
         return [(piece.text, piece.start) for piece in pieces]
-    starts = [piece.start for piece in pieces]
-    nexts = [*starts, float("inf")][1:]
-    ends = [min(piece.end, next_start) for piece, next_start in zip(pieces, nexts, strict=True)]
+    nexts = [*(piece.start for piece in pieces), inf]
     timed = []
     for begin, end in bounds:
         row = bisect_right(places, begin) - 1
-        share = (begin - places[row]) / len(pieces[row].text)
-        time = starts[row] + share * (ends[row] - starts[row])
-        timed.append((text[begin:end], min(time, ends[row])))
+        said, start, stop = pieces[row]
+        stop = min(stop, nexts[row + 1])
+        time = start + (begin - places[row]) / len(said) * (stop - start)
+        timed.append((text[begin:end], min(time, stop)))
     return timed
 
 

@@ -6,7 +6,7 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -49,6 +49,9 @@ from earwitness.text.transcripts import (
     written_number,
 )
 
+Fields = dict[str, Any]  # of a JSON object
+TimedWords = tuple[TimedWord, ...]
+
 
 class TimedSegment(NamedTuple):
     """A sentence, cue or utterance; times are in seconds, and NaN if the file has none.
@@ -59,7 +62,7 @@ class TimedSegment(NamedTuple):
     text: str
     start: float
     end: float
-    words: tuple[TimedWord, ...] = ()
+    words: TimedWords = ()
 
 
 class TimedTranscript(NamedTuple):
@@ -71,7 +74,7 @@ class TimedTranscript(NamedTuple):
     language: str = ""
 
     @property
-    def words(self) -> tuple[TimedWord, ...]:
+    def words(self) -> TimedWords:
         """Return the words of all segments, without those of segments without word times."""
         return tuple(word for segment in self.segments for word in segment.words)
 
@@ -138,16 +141,11 @@ def _write_json(transcript: TimedTranscript) -> str:
     """Return the layout of openai-whisper, in which texts and words start with a blank."""
     segments = []
     for number, segment in enumerate(transcript.segments):
-        entry: dict[str, Any] = {
-            "id": number,
-            "start": round(segment.start, 3),
-            "end": round(segment.end, 3),
-            "text": f" {join_lines(segment.text)}",
-        }
-        if segment.words:
-            entry["words"] = [_whisper_word(word) for word in segment.words]
-        segments.append(entry)
-    document: dict[str, Any] = {
+        words = [_whisper_word(word) for word in segment.words]
+        entry: Fields = {"id": number, **_rounded_times(segment)}
+        entry["text"] = f" {join_lines(segment.text)}"
+        segments.append({**entry, **({"words": words} if words else {})})
+    document: Fields = {
         "text": "".join(entry["text"] for entry in segments),
         "segments": segments,
         "language": transcript.language,
@@ -157,14 +155,17 @@ def _write_json(transcript: TimedTranscript) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def _whisper_word(word: TimedWord) -> dict[str, Any]:
-    times = {"start": round(word.start, 3), "end": round(word.end, 3)}
+def _whisper_word(word: TimedWord) -> Fields:
     sure = {} if word.confidence is None else {"probability": float(f"{word.confidence:.6g}")}
-    return {"word": f" {word.word}", **times, **sure}
+    return {"word": f" {word.word}", **_rounded_times(word), **sure}
+
+
+def _rounded_times(part: TimedSegment | TimedWord) -> Fields:
+    return {"start": round(part.start, 3), "end": round(part.end, 3)}
 
 
 def _pieces(words: Sequence[TimedWord]) -> list[SpokenPiece]:
-    return [SpokenPiece(word.word, word.start, word.end) for word in words]
+    return [SpokenPiece(*word[1:4]) for word in words]
 
 
 # --- Writers: subtitles and TextGrid -------------------------------------------------------------
@@ -180,12 +181,13 @@ def subtitle_cues(segments: Sequence[TimedSegment]) -> list[SpokenPiece]:
 
 def _write_textgrid(transcript: TimedTranscript) -> str:
     """Return a TextGrid with the tiers sentences and words."""
-    sentences = [
-        SpokenPiece(join_lines(segment.text), segment.start, segment.end)
-        for segment in transcript.segments
-    ]
-    words = _pieces(transcript.words)
-    tiers = {"sentences": sentences, **({"words": words} if words else {})}
+    tiers = {
+        "sentences": [
+            SpokenPiece(join_lines(text), start, end) for text, start, end, _ in transcript.segments
+        ]
+    }
+    if words := _pieces(transcript.words):
+        tiers["words"] = words
     return write_textgrid(tiers, transcript.duration or 0.0)
 
 
@@ -247,11 +249,11 @@ def format_remedy() -> str:
 
 def _sentences(words: Sequence[TimedWord]) -> tuple[TimedSegment, ...]:
     """Return the sentences of words, which end at punctuation marks."""
-    segments = []
-    for text, first, after in group_sentences(_pieces(words)):
-        end = max(word.end for word in words[first:after])
-        segments.append(TimedSegment(text, words[first].start, end, tuple(words[first:after])))
-    return tuple(segments)
+    groups = group_sentences(_pieces(words))
+    parts = ((text, tuple(words[first:after])) for text, first, after in groups)
+    return tuple(
+        TimedSegment(text, own[0].start, max(word.end for word in own), own) for text, own in parts
+    )
 
 
 def _with_words(
@@ -261,11 +263,12 @@ def _with_words(
     if not segments:
         return _sentences(words)
     starts = [segment.start for segment in segments]
-    own: list[list[TimedWord]] = [[] for _ in segments]
-    for word in words:
-        own[max(bisect_right(starts, (word.start + word.end) / 2) - 1, 0)].append(word)
-    pairs = zip(segments, own, strict=True)
-    return tuple(segment._replace(words=tuple(spoken)) for segment, spoken in pairs)
+    own = group_values(
+        (max(bisect_right(starts, (word.start + word.end) / 2) - 1, 0), word) for word in words
+    )
+    return tuple(
+        segment._replace(words=tuple(own.get(place, ()))) for place, segment in enumerate(segments)
+    )
 
 
 def _parse_ctm(text: str, name: str) -> ParsedTranscripts:
@@ -372,12 +375,8 @@ def _parse_textgrid(text: str, name: str) -> ParsedTranscripts:
         for part in tier.parts
         if part.text and part.text.lower() not in SILENCES and not is_filler(part.text)
     ]
-    segments = [
-        TimedSegment(part.text, part.start, part.end)
-        for tier in sentences
-        for part in tier.parts
-        if part.text
-    ]
+    parts = (part for tier in sentences for part in tier.parts if part.text)
+    segments = [TimedSegment(*part[:3]) for part in parts]
     segments.sort(key=lambda segment: segment.start)
     spoken.sort(key=lambda word: word.start)
     return [TimedTranscript(_with_words(segments, spoken), name, duration)], []
@@ -415,21 +414,21 @@ class JsonParts(NamedTuple):
     language: Any = None
 
 
-def _whisper_parts(fields: Mapping[str, Any]) -> JsonParts:
+def _whisper_parts(fields: Fields) -> JsonParts:
     """Return the parts of a document of whisper, WhisperX, the OpenAI API or AssemblyAI."""
     words = fields.get("word_segments") or words_in_seconds(fields.get("words"))
     language = fields.get("language", fields.get("language_code"))
     return JsonParts(fields.get("segments"), "segments", words, language)
 
 
-def _cpp_parts(fields: Mapping[str, Any]) -> JsonParts:
+def _cpp_parts(fields: Fields) -> JsonParts:
     found = fields.get("transcription")
     entries = [_cpp_entry(one) for one in found] if isinstance(found, list) else None
     language = _fields(fields.get("result")).get("language")
     return JsonParts(entries, "transcription", language=language)
 
 
-def _pipeline_parts(fields: Mapping[str, Any]) -> JsonParts:
+def _pipeline_parts(fields: Fields) -> JsonParts:
     chunks, language = fields.get("chunks"), fields.get("language")
     entries = _pipeline_entries(chunks) if isinstance(chunks, list) else None
     if entries is not None and all(len(one["text"].split()) < 2 for one in entries):  # of words
@@ -438,7 +437,7 @@ def _pipeline_parts(fields: Mapping[str, Any]) -> JsonParts:
 
 
 def _parse_json(
-    text: str, name: str, parts: Callable[[Mapping[str, Any]], JsonParts] = _whisper_parts
+    text: str, name: str, parts: Callable[[Fields], JsonParts] = _whisper_parts
 ) -> ParsedTranscripts:
     """Parse a JSON document; ``parts`` finds the segments and words in the layout of a tool."""
     try:
@@ -464,7 +463,7 @@ def _parse_json(
     return [TimedTranscript(tuple(own), name, duration, named)], flaws
 
 
-def _fields(value: Any) -> dict[str, Any]:
+def _fields(value: Any) -> Fields:
     return value if isinstance(value, dict) else {}
 
 
@@ -472,7 +471,7 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _seconds(fields: Mapping[str, Any], key: str) -> float | None:
+def _seconds(fields: Fields, key: str) -> float | None:
     """Return a time, or None if it is missing or not a finite number."""
     value = fields.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -480,7 +479,7 @@ def _seconds(fields: Mapping[str, Any], key: str) -> float | None:
     return float(value) if abs(value) <= MAX_TIME_SECONDS else None
 
 
-def _period(fields: Mapping[str, Any], path: str, flaws: list[Flaw]) -> tuple[float, float] | None:
+def _period(fields: Fields, path: str, flaws: list[Flaw]) -> tuple[float, float] | None:
     """Return start and end, or None if they are missing."""
     start, end = _seconds(fields, "start"), _seconds(fields, "end")
     if start is None or end is None:
@@ -490,9 +489,7 @@ def _period(fields: Mapping[str, Any], path: str, flaws: list[Flaw]) -> tuple[fl
     return start, end
 
 
-def _json_segment(
-    fields: Mapping[str, Any], path: str, name: str, flaws: list[Flaw]
-) -> TimedSegment | None:
+def _json_segment(fields: Fields, path: str, name: str, flaws: list[Flaw]) -> TimedSegment | None:
     period, text = _period(fields, path, flaws), fields.get("text")
     if period is None or not isinstance(text, str):
         flaws.append(Flaw(1, f"{path}: needs text, and start and end in seconds"))
@@ -503,7 +500,7 @@ def _json_segment(
 
 def _json_words(
     entries: Any, period: tuple[float, float], path: str, name: str, flaws: list[Flaw]
-) -> tuple[TimedWord, ...]:
+) -> TimedWords:
     """Return words; those without times share the gap between their neighbours.
 
     WhisperX gives no times to words that its alignment model cannot spell, such as numbers.
@@ -527,9 +524,9 @@ def _json_words(
     return tuple(sorted(words, key=lambda word: word.start))
 
 
-def _pipeline_entries(chunks: Sequence[Any]) -> list[dict[str, Any]]:
+def _pipeline_entries(chunks: Sequence[Any]) -> list[Fields]:
     """Return chunks of a Hugging Face pipeline as whisper writes them; an end may be null."""
-    entries = list[dict[str, Any]]()
+    entries = list[Fields]()
     for chunk in map(_fields, chunks):
         times = chunk.get("timestamp")
         start, end = times if isinstance(times, list) and len(times) == 2 else (None, None)
@@ -537,9 +534,9 @@ def _pipeline_entries(chunks: Sequence[Any]) -> list[dict[str, Any]]:
     return entries
 
 
-def _cpp_entry(entry: Any) -> dict[str, Any]:
+def _cpp_entry(entry: Any) -> Fields:
     """Return an entry of whisper.cpp as whisper writes it; tokens with times become words."""
-    fields, groups = _fields(entry), list[list[dict[str, Any]]]()
+    fields, groups = _fields(entry), list[list[Fields]]()
     for token in map(_fields, _list(fields.get("tokens"))):
         text, times = str(token.get("text", "")), _milliseconds(token)
         if not groups or text.startswith(" ") or UNSPACED_CHARACTER.match(text):

@@ -96,7 +96,7 @@ class Transcript:
 
         Sections without a level are kept. Flaws of the headings of other levels are left out.
         """
-        kept: list[TranscriptSection] = []
+        kept = list[TranscriptSection]()
         loose = self.loose
         for section in self.sections:
             if section.level in (0, level):
@@ -159,8 +159,8 @@ def parse_subtitles(text: str) -> Transcript:
 
 def parse_cues(text: str) -> tuple[list[Cue], list[Flaw]]:
     """Return the cues of SRT or WebVTT, and the flaws."""
-    parsed: list[Cue] = []
-    flaws: list[Flaw] = []
+    parsed = list[Cue]()
+    flaws = list[Flaw]()
     for first, block in _line_blocks(text.split("\n")):
         timings = [i for i, line in enumerate(block) if "-->" in line]
         if not timings:
@@ -239,7 +239,7 @@ def _line_blocks(lines: list[str]) -> list[tuple[int, list[str]]]:
 
     Captions of YouTube have a line with a single space in place of the first line of a cue.
     """
-    blocks: list[tuple[int, list[str]]] = []
+    blocks = list[tuple[int, list[str]]]()
     inside = False
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -277,16 +277,13 @@ def parse_youtube(text: str) -> Transcript:
         sections = tuple(section for section in parsed if section is not None)
         if sections:
             loose = [pair for pair, section in zip(lines, parsed, strict=True) if section is None]
-            flaws = [
-                Flaw(
-                    number,
-                    f'no time in "{line.strip()[:40]}"',
-                    "minutes and seconds must be at most 59",
-                )
+            remedy = "minutes and seconds must be at most 59"
+            flaws = tuple(
+                Flaw(number, f'no time in "{line.strip()[:40]}"', remedy)
                 for number, line in loose
                 if TIME_LIKE_START.match(line)
-            ]
-            return Transcript(sections, tuple(flaws), len(loose) - len(flaws))
+            )
+            return Transcript(sections, flaws, len(loose) - len(flaws))
     return Transcript((), (Flaw(1, "no line has a time", "write 1:02:03 Title"),), len(lines))
 
 
@@ -294,13 +291,12 @@ def _parse_time_first(line: str, number: int) -> TranscriptSection | None:
     match = TIME_REGEX.search(line)
     if match is None or not LIST_PREFIX.fullmatch(line[: match.start()]):
         return None
-    remainder = line[match.end() :].lstrip(TITLE_SEPARATORS)
-    range_end = TIME_REGEX.match(remainder)  # a range: 0:00 – 1:23 Title
-    title = (remainder[range_end.end() :] if range_end else remainder).strip(
-        TITLE_SEPARATORS + "])"
-    )
+    title = line[match.end() :].lstrip(TITLE_SEPARATORS)
+    if range_end := TIME_REGEX.match(title):  # a range: 0:00 – 1:23 Title
+        title = title[range_end.end() :]
     time = TimestampFormat().seconds(match[0])
-    return None if time is None else TranscriptSection("", title, time, number)
+    named = title.strip(TITLE_SEPARATORS + "])")
+    return None if time is None else TranscriptSection("", named, time, number)
 
 
 def _parse_time_last(line: str, number: int) -> TranscriptSection | None:
@@ -317,8 +313,8 @@ def _parse_time_last(line: str, number: int) -> TranscriptSection | None:
 
 def parse_ffmetadata(text: str) -> Transcript:
     """Parse ffmpeg metadata, with chapters in a time base."""
-    sections: list[TranscriptSection] = []
-    flaws: list[Flaw] = []
+    sections = list[TranscriptSection]()
+    flaws = list[Flaw]()
     parts = re.split(r"^\[(\w+)\][ \t]*$", text, flags=re.MULTILINE)
     if not parts[0].startswith(";FFMETADATA"):
         flaws.append(Flaw(1, 'does not begin with ";FFMETADATA1"'))
@@ -337,7 +333,7 @@ def parse_ffmetadata(text: str) -> Transcript:
 
 
 def _parse_chapter(body: str, line: int) -> TranscriptSection | Flaw:
-    fields: dict[str, str] = {}
+    fields = dict[str, str]()
     for entry in FFMETADATA_ENTRY.findall(body):
         match = re.match(r"((?:[^=\\]|\\.)*)=(.*)", entry, re.DOTALL)
         if match and not entry.startswith((";", "#")):
@@ -358,13 +354,10 @@ MAX_TIME_SECONDS = 1e12  # largest valid time
 # scored: egs/swbd/s5c/local/score_sclite.sh, egs/babel/s5d/local/lattice_to_ctm.sh and
 # egs/tedlium/s5_r2/local/score_sclite.sh.
 NOISE_FILLERS = ("noise", "laughter", "vocalized-noise", "breath", "cough", "smack", "um", "uh")
-FILLERS = frozenset(
-    (
-        *(f"[{name}]" for name in NOISE_FILLERS),
-        *("<unk>", "<eps>", "<noise>", "<silence>", "<hes>", "<v-noise>"),
-        *("%hesitation", "(%hesitation)", "(())", "!sil"),
-    )
-)
+FILLERS = {f"[{name}]" for name in NOISE_FILLERS} | {
+    *("<unk>", "<eps>", "<noise>", "<silence>", "<hes>", "<v-noise>"),
+    *("%hesitation", "(%hesitation)", "(())", "!sil"),
+}
 CONFIDENCE_REMEDY = "confidences are probabilities"
 SORT_REMEDY = "sort the words by time"
 
@@ -470,13 +463,6 @@ class GridTier(NamedTuple):
         return self.name.rpartition(" - ")[2].strip().casefold()
 
 
-class _GridToken(NamedTuple):
-    """A number, a text or a flag of a TextGrid, and its line."""
-
-    value: float | str
-    line: int
-
-
 class _GridError(Exception):
     """The content of a TextGrid is invalid."""
 
@@ -502,7 +488,7 @@ class _GridReader:
         self._last_line = text.rstrip().count("\n") + 1
 
     def read(self) -> tuple[list[GridTier], float]:
-        first = [token.value for token in islice(self._tokens, 2)]
+        first = [value for value, _ in islice(self._tokens, 2)]
         if len(first) < 2 or not str(first[0]).startswith("ooTextFile") or first[1] != "TextGrid":
             raise _GridError(1, "is not a TextGrid", "save it in Praat as a text file")
         self._number()
@@ -522,11 +508,11 @@ class _GridReader:
         return GridPart(join_lines(self._text()), start, end, line)
 
     def _next(self) -> float | str:
-        token = next(self._tokens, None)
-        if token is None:
-            raise _GridError(self._last_line, "ends too early")
-        self._line = token.line
-        return self._next() if token.value == "<exists>" else token.value
+        for value, line in self._tokens:
+            self._line = line
+            if value != "<exists>":
+                return value
+        raise _GridError(self._last_line, "ends too early")
 
     def _number(self, noun: str = "a number") -> float:
         value = self._next()
@@ -547,17 +533,18 @@ class _GridReader:
         return value
 
 
-def _grid_tokens(text: str) -> Iterator[_GridToken]:
+def _grid_tokens(text: str) -> Iterator[tuple[float | str, int]]:
+    """Yield the numbers, texts and flags of a TextGrid, and their lines."""
     line, place = 1, 0
     for match in GRID_TOKEN.finditer(text):
         line += text.count("\n", place, match.start())
         place, token = match.start(), match[0]
         if token.startswith('"'):
-            yield _GridToken(token[1:-1].replace('""', '"'), line)
+            yield token[1:-1].replace('""', '"'), line
         elif token.startswith("<"):
-            yield _GridToken(token, line)
+            yield token, line
         elif not token.startswith("!") and (number := written_number(token)) is not None:
-            yield _GridToken(number, line)
+            yield number, line
 
 
 MIN_INTERVAL_SECONDS = 0.001
@@ -583,12 +570,12 @@ def write_textgrid(tiers: Mapping[str, Sequence[SpokenPiece]], duration: float) 
             f"        xmax = {_exact(end)} ",
             f"        intervals: size = {len(intervals)} ",
         ]
-        for place, interval in enumerate(intervals, 1):
-            quoted = interval.text.replace('"', '""')
+        for place, (text, start, stop) in enumerate(intervals, 1):
+            quoted = text.replace('"', '""')
             lines += [
                 f"        intervals [{place}]:",
-                f"            xmin = {_exact(interval.start)} ",
-                f"            xmax = {_exact(interval.end)} ",
+                f"            xmin = {_exact(start)} ",
+                f"            xmax = {_exact(stop)} ",
                 f'            text = "{quoted}" ',
             ]
     return "\n".join([*lines, ""])
@@ -617,7 +604,7 @@ def _tiled(pieces: Sequence[SpokenPiece], end: float) -> list[SpokenPiece]:
     """
     intervals, time = list[SpokenPiece](), 0.0
     ordered = sorted((piece for piece in pieces if piece.text), key=lambda piece: piece.start)
-    nexts = [*[piece.start for piece in ordered], inf][1:]
+    nexts = [*(piece.start for piece in ordered), inf][1:]
     together = list[str]()
     for piece, following in zip(ordered, nexts, strict=True):
         together.append(piece.text)

@@ -94,7 +94,7 @@ def _terminal_hint(sections: Sequence[Section]) -> str:
         for s in sections
         if s.place != "everywhere"
     ]
-    return f"also in -o report.html and --folder: {', '.join(titles)}" if titles else ""
+    return f"also in -o report.html: {', '.join(titles)}" if titles else ""
 
 
 SECTIONS = (  # in reading order

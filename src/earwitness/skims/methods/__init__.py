@@ -82,7 +82,17 @@ class Picker:
             note = f"{only}: every available block is used"
             return replace(self.describe(rows), notes=(note,))
         if method == "published":
-            return self._pick_events(z)
+            events = self.events
+            chosen = choose_sequence(events, self.plan.picks, z)
+            more: list[Reasons] = [
+                {
+                    "period": float(self._event_periods.starts[events.periods[event]]),
+                    "cluster": float(events.sizes[event]),
+                    "scarcity": float(events.scarcity[event]),
+                }
+                for event in chosen
+            ]
+            return self.describe(events.rows[chosen], more)
         rows = self.archive.rows(z) if method == "pareto" else self.baseline(method)
         return self.describe(rows)
 
@@ -98,19 +108,6 @@ class Picker:
         """Return any rows with their terms and reasons."""
         day_periods, seconds = self._fitted_periods
         return describe_selection(self.day, day_periods, seconds, rows, more or [{} for _ in rows])
-
-    def _pick_events(self, z: float) -> BlockSelection:
-        events = self.events
-        chosen = choose_sequence(events, self.plan.picks, z)
-        more: list[Reasons] = [
-            {
-                "period": float(self._event_periods.starts[events.periods[event]]),
-                "cluster": float(events.sizes[event]),
-                "scarcity": float(events.scarcity[event]),
-            }
-            for event in chosen
-        ]
-        return self.describe(events.rows[chosen], more)
 
 
 def pick(day: Day, plan: SkimPlan, method: str = "pareto", z: float = 0.5) -> BlockSelection:

@@ -256,18 +256,17 @@ def _sweep_weights(
 ) -> None:
     """Exchange picks for one weight after another, each starting from the previous result."""
     taken = start
-    _add_terms(pool, taken, skim_terms)
+    skim_terms[tuple(taken.tolist())] = pool.terms(taken)
     for weight in weights:
         taken = _exchange_picks(pool, taken, weight, skim_terms)
 
 
-def _add_terms(pool: BlockPool, taken: Ints, skim_terms: SkimTerms) -> None:
-    skim_terms[tuple(taken.tolist())] = pool.terms(taken)
-
-
 def _exchange_picks(pool: BlockPool, taken: Ints, weight: float, skim_terms: SkimTerms) -> Ints:
     """Replace picks one at a time while that improves the weighted sum."""
-    cost_scale, cover_scale = _term_scales(skim_terms)
+    terms = np.array(list(skim_terms.values()))
+    reach, largest = terms.max(axis=0) - terms.min(axis=0), np.maximum(terms.max(axis=0), 1e-12)
+    # ranges of costs and coverages, or their sizes where the range is 0
+    cost_scale, cover_scale = np.where(reach > 0, reach, largest).tolist()
     weight = min(max(weight, 1e-6), 1 - 1e-6)  # a term of weight 0 only breaks ties
     for _ in range(EXCHANGE_ROUNDS):
         changed = False
@@ -278,15 +277,7 @@ def _exchange_picks(pool: BlockPool, taken: Ints, weight: float, skim_terms: Ski
             best = int(np.argmax(worth))
             if worth[best] > worth[taken[place]] + MIN_IMPROVEMENT:
                 taken, changed = np.sort(np.append(others, best)), True
-                _add_terms(pool, taken, skim_terms)
+                skim_terms[tuple(taken.tolist())] = pool.terms(taken)
         if not changed:
             break
     return taken
-
-
-def _term_scales(skim_terms: SkimTerms) -> tuple[float, float]:
-    """Return the ranges of costs and coverages, or their sizes where the range is 0."""
-    terms = np.array(list(skim_terms.values()))
-    reach = terms.max(axis=0) - terms.min(axis=0)
-    size = np.where(reach > 0, reach, np.maximum(terms.max(axis=0), 1e-12))
-    return float(size[0]), float(size[1])

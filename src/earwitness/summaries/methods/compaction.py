@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import nan
 from typing import Protocol
 
 import numpy as np
@@ -102,8 +103,8 @@ class SummarizedSpeech:
     scope: str
     weights: ScoreWeights
     signature: str
-    oov_rate: float = float("nan")
-    perplexity: float = float("nan")
+    oov_rate: float = nan
+    perplexity: float = nan
     notes: tuple[str, ...] = ()
 
     @property

@@ -23,15 +23,16 @@ from earwitness.text.words import split_at_blanks
 
 # Shares of lines with an end mark up to which, and from which, every line is a sentence of its own
 MAX_UNMARKED_SHARE, MIN_MARKED_SHARE = 0.02, 0.9
+Paths = StrPath | Iterable[StrPath]
 
 
 def train_grammar(
-    paths: StrPath | Iterable[StrPath],
+    paths: Paths,
     *,
     classes: int = 10,
     iterations: int = 10,
     seed: int = 0,
-    treebank: StrPath | Iterable[StrPath] = (),
+    treebank: Paths = (),
     split: Callable[[str], list[str]] = split_at_blanks,
     progress: Progress = no_progress,
 ) -> Grammar:
@@ -63,10 +64,11 @@ def train_grammar(
         ``details`` has the numbers of sentences and words, the log likelihoods, and the files.
     """
     inputs, trees, sentences = list[dict[str, str]](), list[DependencyTree](), list[list[str]]()
-    problems, has_treebank = list[Problem](), False
-    for path, is_treebank in _sort_paths(paths, treebank):
+    problems = list[Problem]()
+    files = [(path, ".conllu" in Path(path).suffixes) for path in _list_paths(paths)]
+    files += [(path, True) for path in _list_paths(treebank)]
+    for path, is_treebank in files:
         source = RecordSource(path)
-        has_treebank |= is_treebank
         try:
             if is_treebank:
                 trees += read_conllu(source)
@@ -79,7 +81,7 @@ def train_grammar(
     refuse_problems(problems, "estimated")
     if not inputs:
         raise UsageError("no files to estimate a grammar from — give text files or treebanks")
-    counted = count_treebank(trees) if has_treebank else None
+    counted = count_treebank(trees) if any(is_treebank for _, is_treebank in files) else None
     if counted is not None and not sentences:
         return replace(counted, details={**counted.details, "inputs": inputs})
     grammar = estimate_grammar(
@@ -91,10 +93,8 @@ def train_grammar(
         weight=float(counted is not None),
         progress=progress,
     )
-    details = {**grammar.details, "inputs": inputs}
-    if counted is not None:
-        details["treebank"] = dict(counted.details)
-    return replace(grammar, details=details)
+    own = {} if counted is None else {"treebank": dict(counted.details)}
+    return replace(grammar, details={**grammar.details, "inputs": inputs, **own})
 
 
 def read_sentences(source: RecordSource) -> list[str]:
@@ -113,13 +113,5 @@ def read_sentences(source: RecordSource) -> list[str]:
     return split_sentences("\n".join(lines))
 
 
-def _sort_paths(
-    paths: StrPath | Iterable[StrPath], treebank: StrPath | Iterable[StrPath]
-) -> list[tuple[StrPath, bool]]:
-    """Return all paths, and whether each is a treebank."""
-
-    def as_list(values: StrPath | Iterable[StrPath]) -> list[StrPath]:
-        return [values] if isinstance(values, str | os.PathLike) else list(values)
-
-    texts = [(path, ".conllu" in Path(path).suffixes) for path in as_list(paths)]
-    return texts + [(path, True) for path in as_list(treebank)]
+def _list_paths(values: Paths) -> list[StrPath]:
+    return [values] if isinstance(values, str | os.PathLike) else list(values)

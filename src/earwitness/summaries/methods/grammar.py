@@ -138,7 +138,7 @@ def cut_evenly(count: int, limit: int) -> list[slice]:
     """
     pieces = -(-count // limit)
     bounds = [count * number // pieces for number in range(pieces + 1)] if pieces else []
-    return [slice(first, after) for first, after in pairwise(bounds)]
+    return [slice(*pair) for pair in pairwise(bounds)]
 
 
 # --- Grammar files -------------------------------------------------------------------------------
@@ -185,17 +185,14 @@ def load_grammar(path: StrPath) -> Grammar:
 
 
 def _read_content(content: dict[str, Any]) -> Grammar:
-    names = ("start", "left", "right", "class_counts")
-    arrays = {name: np.array(content[name], dtype=np.float64) for name in names}
-    emission = np.array(list(content["words"].values()), dtype=np.float64).T
-    classes, words = tuple(map(str, content["classes"])), tuple(content["words"])
+    words, names = content["words"], ("start", "left", "right", "class_counts")
     grammar = Grammar(
-        classes,
-        words,
-        emission=np.ascontiguousarray(emission),
+        tuple(map(str, content["classes"])),
+        tuple(words),
+        emission=np.ascontiguousarray(np.array(list(words.values()), np.float64).T),
         sentence_count=float(content["sentence_count"]),
         details=dict(content["details"]),
-        **arrays,
+        **{name: np.array(content[name], np.float64) for name in names},
     )
     check_grammar(grammar)
     return grammar
@@ -299,8 +296,7 @@ def compute_inside(grammar: Grammar, sentences: Ints) -> InsideChart:
 def _fill_spans(grammar: Grammar, emission: Floats) -> tuple[SpanChart, SpanChart, SpanChart]:
     """Return the charts of spans, of left dependents and of right dependents."""
     size, classes, batch = emission.shape
-    charts = [SpanChart.allocate(size, classes, batch) for _ in range(3)]
-    spans, lefts, rights = charts
+    spans, lefts, rights = (SpanChart.allocate(size, classes, batch) for _ in range(3))
     for width in range(1, size + 1):
         values = emission
         if width > 1:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from earwitness.core import Progress, no_progress
+from earwitness.core import Progress, group_values, no_progress
 from earwitness.errors import UsageError
 from earwitness.summaries.methods.compaction import Floats, Ints
 from earwitness.summaries.methods.grammar import (
@@ -145,11 +145,10 @@ def _draw_grammar(
     rules = generator.uniform(0.5, 1.5, (2, classes, classes))
     emission = frequencies * generator.uniform(0.5, 1.5, (classes, len(words)))
     emission *= rules.sum((0, 2))[:, None] / emission.sum(1, keepdims=True)  # half of the rules
-    start = generator.uniform(0.5, 1.5, classes)
     names = tuple(f"c{number}" for number in range(1, classes + 1))
-    sizes = np.zeros(classes)
-    empty = Grammar(names, words, start, rules[0], rules[1], emission, sizes)
-    return normalise_counts(RuleCounts(start, rules[0], rules[1], emission), empty)
+    left, right = rules
+    numbers = RuleCounts(generator.uniform(0.5, 1.5, classes), left, right, emission)
+    return normalise_counts(numbers, Grammar(names, words, *numbers, np.zeros(classes)))
 
 
 def _extend_vocabulary(
@@ -174,11 +173,12 @@ def _extend_vocabulary(
 
 def _make_batches(grammar: Grammar, texts: list[list[str]]) -> Iterator[Ints]:
     """Yield arrays of sentences of equal length, as indices of words."""
-    pieces: dict[int, list[Ints]] = {}
-    for words in texts:
-        indices = np.array([grammar.word_index.get(word, 0) for word in words], dtype=np.int64)
-        for piece in cut_evenly(len(indices), MAX_PIECE_WORDS):
-            pieces.setdefault(piece.stop - piece.start, []).append(indices[piece])
+    numbers = ([grammar.word_index.get(word, 0) for word in one] for one in texts)
+    pieces = group_values(
+        (piece.stop - piece.start, own[piece])
+        for own in (np.array(one, np.int64) for one in numbers)
+        for piece in cut_evenly(len(own), MAX_PIECE_WORDS)
+    )
     for size, rows in sorted(pieces.items()):
         step = max(1, BATCH_NUMBERS // (size * size * len(grammar.classes)))
         for first in range(0, len(rows), step):
@@ -194,12 +194,9 @@ def _weigh_rules(grammar: Grammar, weight: float) -> RuleCounts:
 
 def _rule_likelihood(grammar: Grammar, counts: RuleCounts) -> float:
     """Return the log likelihood of derivations with known rules."""
-    total = 0.0
     rules = (grammar.start, grammar.left, grammar.right, grammar.emission)
-    for probabilities, numbers in zip(rules, counts, strict=True):
-        is_used = numbers > 0
-        total += float(numbers[is_used] @ np.log(probabilities[is_used]))
-    return total
+    pairs = zip(rules, counts, strict=True)
+    return float(sum(own[own > 0] @ np.log(shares[own > 0]) for shares, own in pairs))
 
 
 def normalise_counts(counts: RuleCounts, before: Grammar) -> Grammar:

@@ -56,6 +56,7 @@ ALL_ITEMS = Filter()
 CONFIDENCE_DIGITS = 4  # in files
 INTERPOLATED_NOTE = "words without times share the time of their subtitle or segment"
 T = TypeVar("T")
+KeptWord = tuple[SpokenUtterance, int, int]  # utterance, index in it, and position in the item
 UNSPACED_NOTE = "words are not separated by spaces — set --language ja, or give words"
 
 
@@ -105,17 +106,18 @@ def read_speech(
     if path.name.endswith(ITEM_ENDINGS):
         return [_read_items(path, tokenize, where)]
     text = _read_text(path)
-    if _has_items(text):
+    first = _load_json(text.lstrip().partition("\n")[0])
+    if isinstance(first, dict) and "item" in first:
         return [_read_items(path, tokenize, where)]
     refuse_where(path, where)
     form = find_format(TRANSCRIPTS, path.suffix, text) or guess_transcript_form(text)
-    if not form and _is_json(path, text):
+    if not form and (path.suffix.lower() == ".json" or _load_json(text.lstrip()) is not None):
         problem = Problem(str(path), 1, "", "unknown transcript format", format_remedy())
         raise InputError([problem], done="summarized")
     if not form:
         utterances = split_text(text, path.stem, tokenize)
         if not utterances:
-            raise InputError([file_problem(path, "has no words")], done="summarized")
+            raise _file_error(path, "has no words")
         return [SpeechInput(path.stem, utterances, notes=_note_unspaced(text, tokenize))]
     transcripts, flaws = parse_timed_transcripts(text, form, path.stem)
     problems = [flaw.problem(path) for flaw in flaws]
@@ -127,23 +129,12 @@ def read_speech(
     return found
 
 
-def _has_items(text: str) -> bool:
-    """Whether the first line is a record of an item."""
-    line = text.lstrip().partition("\n")[0]
+def _load_json(text: str) -> Any:
+    """Return the object or list of a text, or None if it is no JSON."""
     try:
-        record = load_json(line) if line.startswith("{") else None
+        return load_json(text) if text.startswith(("{", "[")) else None
     except ValueError:
-        return False
-    return isinstance(record, dict) and "item" in record
-
-
-def _is_json(path: Path, text: str) -> bool:
-    if path.suffix.lower() == ".json":
-        return True
-    try:
-        return text.lstrip().startswith(("{", "[")) and load_json(text) is not None
-    except ValueError:
-        return False
+        return None
 
 
 def _note_unspaced(text: str, tokenize: str) -> tuple[str, ...]:
@@ -174,8 +165,7 @@ def transcript_speech(
     segments: Sequence[TimedSegment] = transcript.segments
     text = " ".join(segment.text for segment in segments)
     notes = () if any(segment.words for segment in segments) else _note_unspaced(text, tokenize)
-    timed = [segment for segment in segments if isfinite(segment.start) and isfinite(segment.end)]
-    if any(not segment.words for segment in timed):
+    if any(not one.words and isfinite(one.start) and isfinite(one.end) for one in segments):
         notes = (*notes, INTERPOLATED_NOTE)
     segments = [
         segment if segment.words else segment._replace(words=_interpolate(segment, tokenize))
@@ -254,15 +244,18 @@ def _split_long(one: SpokenUtterance) -> Iterator[SpokenUtterance]:
 
 def _read_text(path: Path) -> str:
     if path.suffix.lower() in SOUND_ENDINGS:
-        problem = file_problem(path, "is audio", "recognize it first")
-        raise InputError([problem], done="summarized")
+        raise _file_error(path, "is audio", "recognize it first")
     try:
         return normalise_lines(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
-        problem = file_problem(path, f"not UTF-8 at byte {error.start + 1}", "save as UTF-8")
+        failure = _file_error(path, f"not UTF-8 at byte {error.start + 1}", "save as UTF-8")
     except OSError as error:
-        problem = file_problem(path, f"cannot be read: {error.strerror or error}")
-    raise InputError([problem], done="summarized")
+        failure = _file_error(path, f"cannot be read: {error.strerror or error}")
+    raise failure
+
+
+def _file_error(path: Path | str, message: str, remedy: str = "") -> InputError:
+    return InputError([file_problem(path, message, remedy)], done="summarized")
 
 
 def refuse_where(path: Path, where: Filter) -> None:
@@ -304,7 +297,7 @@ def check_recognized(source: RecordSource, has_recognized: Sequence[bool], nothi
     """Refuse a file with no items, or in which only some have recognized words."""
     count = sum(has_recognized)
     if not has_recognized:
-        raise InputError([file_problem(source.name, nothing)], done="summarized")
+        raise _file_error(source.name, nothing)
     if 0 < count < len(has_recognized):
         message = f"{count:,} of {len(has_recognized):,} items have recognized words"
         remedy = "give them for all items or for none"
@@ -329,7 +322,7 @@ def _read_items(path: Path, tokenize: str, where: Filter) -> SpeechInput:
 
     records: RecordType[Any] = REFERENCES if "references" in source.first() else ITEMS
     utterances = read_records(source, records, where, read)
-    wanted = " and ".join("".join(one) for one in where.conditions)
+    wanted = " and ".join(map("".join, where.conditions))
     nothing = f"has no items with {wanted}" if wanted else "has no items"
     check_recognized(source, [*recognized.values()], nothing)
     return SpeechInput(source.stem, tuple(utterances), any(recognized.values()), separate=True)
@@ -369,34 +362,28 @@ def write_output_lines(
     are then located in the transcript of the references; otherwise positions are written.
     """
     for item, kept in _by_item(speech, separate=separate):
-        if as_words:
-            output: dict[str, Any] = {"words": _list_entries(kept)}
-        else:
-            output = {"positions": [position for _, _, position in kept]}
+        positions = [position for _, _, position in kept]
+        output = {"words": _list_entries(kept)} if as_words else {"positions": positions}
         record = {"item": item, "system": system, "output": output}
         yield f"{json.dumps(record, ensure_ascii=False)}\n"
 
 
 def write_item_lines(speech: SummarizedSpeech, *, separate: bool) -> Iterator[str]:
     """Yield the lines of a file of items: all words, to which positions refer."""
-    everything = replace(
-        speech,
-        compactions=tuple(
-            replace(one, positions=tuple(range(1, len(one.utterance.words) + 1)))
-            for one in speech.compactions
-        ),
+    compactions = tuple(
+        replace(one, positions=tuple(range(1, len(one.utterance.words) + 1)))
+        for one in speech.compactions
     )
+    everything = replace(speech, compactions=compactions)
     for item, words in _by_item(everything, separate=separate):
         record = {"item": item, "words": _list_entries(words)}
         yield f"{json.dumps(record, ensure_ascii=False)}\n"
 
 
-def _by_item(
-    speech: SummarizedSpeech, *, separate: bool
-) -> Iterator[tuple[str, list[tuple[SpokenUtterance, int, int]]]]:
-    """Yield items with their kept words: utterance, index in it, and position in the item."""
+def _by_item(speech: SummarizedSpeech, *, separate: bool) -> Iterator[tuple[str, list[KeptWord]]]:
+    """Yield items with their kept words."""
     whole = speech.scope == "speech" and not separate
-    collected, offset = list[tuple[SpokenUtterance, int, int]](), 0
+    collected, offset = list[KeptWord](), 0
     for one in speech.compactions:
         kept = [(one.utterance, place - 1, place + offset) for place in one.positions]
         if whole:
@@ -408,7 +395,7 @@ def _by_item(
         yield speech.name, collected
 
 
-def _list_entries(kept: Sequence[tuple[SpokenUtterance, int, int]]) -> list[Any]:
+def _list_entries(kept: Sequence[KeptWord]) -> list[Any]:
     """Return words, with times only if these increase: readers refuse other orders."""
     entries = [word_entry(utterance, index) for utterance, index, _ in kept]
     starts = [entry[1] for entry in entries if isinstance(entry, list)]

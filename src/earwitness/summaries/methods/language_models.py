@@ -151,8 +151,7 @@ class PocketsphinxModel:
 
     def score_places(self, words: Sequence[str]) -> TrigramScores:
         """Return the scores of any three places of an utterance; each is computed once."""
-        types = _PlaceTypes.from_words(words, self._find_key)
-        return _PocketsphinxScores(types, self._prob)
+        return _PocketsphinxScores(_PlaceTypes.from_words(words, self._find_key), self._prob)
 
 
 @cache
@@ -219,19 +218,17 @@ class ArpaModel:
     @cached_property
     def _forms(self) -> Mapping[str, str]:
         """The most probable word with upper-case or compatible characters, by its plain form."""
-        words, logs = self._ngrams.words, self._ngrams.levels[0].logs
-        plain = normalise_word.__wrapped__
-        forms: dict[str, str] = {}
-        for number in np.argsort(logs, kind="stable").tolist():
-            word = words[number]
-            if not (word.isascii() and word.islower() and word.isalnum()):
-                forms[plain(word)] = word
-        return forms
+        order = np.argsort(self._ngrams.levels[0].logs, kind="stable").tolist()
+        words, plain = map(self._ngrams.words.__getitem__, order), normalise_word.__wrapped__
+        return {
+            plain(word): word
+            for word in words
+            if not (word.isascii() and word.islower() and word.isalnum())
+        }
 
     def score_places(self, words: Sequence[str]) -> TrigramScores:
         """Return the scores of any three places of an utterance."""
-        types = _PlaceTypes.from_words(words, self._find_key)
-        return _ArpaScores(types, self._ngrams)
+        return _ArpaScores(_PlaceTypes.from_words(words, self._find_key), self._ngrams)
 
 
 class _ArpaScores:
@@ -244,9 +241,8 @@ class _ArpaScores:
         self._numbers = numbers
         singles = _take(ngrams, 1, "logs", numbers, UNKNOWN_WORD_LOG10)
         backoffs = _take(ngrams, 1, "backoffs", numbers, 0.0)
-        self._rows = ngrams.find_rows(2, numbers[:, None], numbers[None, :])
-        shorter = backoffs[:, None] + singles[None, :]
-        self._pairs = _take(ngrams, 2, "logs", self._rows, shorter)
+        self._rows = ngrams.find_rows(2, numbers[:, None], numbers)
+        self._pairs = _take(ngrams, 2, "logs", self._rows, backoffs[:, None] + singles)
         self._backoffs = _take(ngrams, 2, "backoffs", self._rows, 0.0)
 
     def __call__(self, before: Ints, last: Ints, following: Ints) -> Floats:
@@ -316,9 +312,9 @@ def measure_fit(model: LanguageModel, utterances: Iterable[SpokenUtterance]) -> 
         places += int(is_known.sum())
         pairs = zip(utterance.words, is_known[:-1], strict=True)
         missing = [word for word, known in pairs if not known]
-        unspoken = [word for word in missing if not is_spoken(word)]
-        words += len(utterance.words) - len(unspoken)
-        unknown.update(normalise_word(word) for word in missing if word not in unspoken)
+        spoken = list(filter(is_spoken, missing))
+        words += len(utterance.words) - len(missing) + len(spoken)
+        unknown.update(map(normalise_word, spoken))
     if not words:
         return LanguageModelFit(nan, nan, 0, ())
     listed = sorted(unknown, key=lambda word: (-unknown[word], word))[:MAX_LISTED_UNKNOWN_WORDS]
@@ -385,8 +381,7 @@ def _split_text(
                 words = (
                     part for word in tokenize(sentence) for part in normalise_word(word).split()
                 )
-                kept = [word for word in words if is_spoken(word) and word not in RESERVED_WORDS]
-                if kept:
+                if kept := [one for one in words if is_spoken(one) and one not in RESERVED_WORDS]:
                     yield kept
 
 

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 from itertools import accumulate, groupby
-from math import isfinite
+from math import isfinite, nan
 from typing import NamedTuple
 
 from earwitness.audio.encode import EncodedSound, kind_of
@@ -45,6 +45,8 @@ KEYS_HINT = (
     "Click a kept word, or press Enter on it, to play from there."
 )
 SCOPE_TEXTS = {"utterance": "of every utterance", "speech": "of the whole speech"}
+# number and place of every word that is heard, by utterance and position
+HeardWords = Mapping[tuple[int, int], tuple[int, SpokenWordPlace]]
 LETTERS = {name: letter for letter, name in SCORE_LETTERS.items()}
 MAX_OPEN_UTTERANCES = 12  # texts of more utterances scroll in a box
 AUDIO_ELEMENT = element("audio", controls=True, preload="auto")
@@ -81,9 +83,9 @@ def summary_page(
     """
     title = title or speech.name or "Summary"
     words = place_words(speech, sound) if sound is not None else []
-    # number and place of every word that is heard
     heard = {(word.utterance_index, word.position): (n, word) for n, word in enumerate(words)}
     encoded = encode_page_audio(sound) if sound is not None else None
+    notes = [*speech.notes, *(encoded.notes if encoded else ()), speech.signature]
     header = element(
         "header", element("h1", breakable(title)), element("p", describe_summary(speech))
     )
@@ -95,18 +97,12 @@ def summary_page(
         _summary_section(speech, language),
         _transcript_section(speech, heard, language),
         _scores_section(speech),
-        _provenance_section(speech, encoded),
+        provenance_section(map(breakable, filter(None, notes))),
         id="summary",
     )
     scripts = [] if sound is None else _player_scripts(sound, heard)
-    page = html_document(
-        f"{title}: summary",
-        header,
-        main,
-        *scripts,
-        policy=POLICY,
-        style=page_style("summaries", "summary.css"),
-    )
+    style = page_style("summaries", "summary.css")
+    page = html_document(f"{title}: summary", header, main, *scripts, policy=POLICY, style=style)
     return page if encoded is None else _insert_audio(page, encoded)
 
 
@@ -132,19 +128,17 @@ def format_share(part: float, whole: float) -> str:
 
 def _facts_list(speech: SummarizedSpeech, sound: SpokenSummary | None) -> Html:
     target = f"{100 * speech.ratio:.3g} % {SCOPE_TEXTS.get(speech.scope, speech.scope)}"
-    has_model, no_model = isfinite(speech.oov_rate), "no language model"
+    oov_rate, perplexity, no_model = speech.oov_rate, speech.perplexity, ("–", "no language model")
+    unknown, surprise = no_model, no_model
+    if isfinite(oov_rate):
+        unknown = f"{100 * oov_rate:.1f} %", "words unknown to the language model"
+    if isfinite(perplexity):
+        digits = 0 if perplexity >= 100 else 1
+        surprise = f"{perplexity:,.{digits}f}", "of the language model on the input"
     facts = [
         ("Words kept", format_share(speech.kept_count, speech.word_count), f"target: {target}"),
-        (
-            "Out-of-vocabulary rate",
-            f"{100 * speech.oov_rate:.1f} %" if has_model else "–",
-            "words unknown to the language model" if has_model else no_model,
-        ),
-        (
-            "Perplexity",
-            _format_number(speech.perplexity),
-            "of the language model on the input" if isfinite(speech.perplexity) else no_model,
-        ),
+        ("Out-of-vocabulary rate", *unknown),
+        ("Perplexity", *surprise),
     ]
     if sound is not None:
         count = len(sound.passages)
@@ -157,10 +151,6 @@ def _facts_list(speech: SummarizedSpeech, sound: SpokenSummary | None) -> Html:
         for name, value, note in facts
     ]
     return element("dl", *cards, class_="facts")
-
-
-def _format_number(value: float) -> str:
-    return "–" if not isfinite(value) else f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
 # --- Player --------------------------------------------------------------------------------------
@@ -208,9 +198,7 @@ def _insert_audio(page: str, encoded: EncodedSound) -> str:
     return f'{before}{start} src="data:{encoded.mime};base64,{audio}"></audio>{after}'
 
 
-def _player_scripts(
-    sound: SpokenSummary, heard: Mapping[tuple[int, int], tuple[int, SpokenWordPlace]]
-) -> list[Html]:
+def _player_scripts(sound: SpokenSummary, heard: HeardWords) -> list[Html]:
     """Return the times for the script, and the script; ``<`` cannot end the element."""
     times = {
         "seconds": round(sound.seconds, 3),
@@ -263,11 +251,7 @@ def _space_words(words: Sequence[str]) -> Iterator[_SpacedWord]:
         end = place + len(word)
 
 
-def _transcript_section(
-    speech: SummarizedSpeech,
-    heard: Mapping[tuple[int, int], tuple[int, SpokenWordPlace]],
-    language: str,
-) -> Html:
+def _transcript_section(speech: SummarizedSpeech, heard: HeardWords, language: str) -> Html:
     rows = [
         element(
             "li",
@@ -295,9 +279,7 @@ def _utterance_label(one: Compaction, index: int) -> Html:
     return element("div", number, time, class_="label", title=one.utterance.item or None)
 
 
-def _mark_words(
-    one: Compaction, index: int, heard: Mapping[tuple[int, int], tuple[int, SpokenWordPlace]]
-) -> Html:
+def _mark_words(one: Compaction, index: int, heard: HeardWords) -> Html:
     """Return the words of an utterance; each run of kept words is a ``mark``."""
     kept = {*one.positions}
     spaced = list(_space_words(one.utterance.words))
@@ -308,22 +290,15 @@ def _mark_words(
             sides[place] = sides[place - 1] and sides[place + 1]
     parts = list[Html]()
     for is_kept, run in groupby(zip(sides, spaced, strict=True), key=lambda pair: pair[0]):
-        words = [word for _, word in run]
-        if is_kept:
-            parts.append(
-                element("mark", *(_word_link(w, heard.get((index, w.position))) for w in words))
-            )
-        else:
-            parts.append(element("span", "".join(word.text for word in words)))
+        links = list[str]()
+        for _, (text, position) in run:
+            if is_kept and (found := heard.get((index, position))):
+                number, placed = found
+                address = f"#t={placed.start:.2f}"
+                text = element("a", text, href=address, tabindex=-1, data_word=number)
+            links.append(text)
+        parts.append(element("mark", *links) if is_kept else element("span", "".join(links)))
     return join_elements(parts)
-
-
-def _word_link(word: _SpacedWord, place: tuple[int, SpokenWordPlace] | None) -> str:
-    if place is None:
-        return word.text
-    number, heard = place
-    address = f"#t={heard.start:.2f}"
-    return element("a", word.text, href=address, tabindex=-1, data_word=number)
 
 
 # --- Scores and provenance -----------------------------------------------------------------------
@@ -359,22 +334,8 @@ def _scores_section(speech: SummarizedSpeech) -> Html | None:
 
 def _score_row(one: Compaction, index: int, names: Sequence[str]) -> Html:
     link = element("a", f"{index + 1:,}", href=f"#u{index + 1}")
-    values = [one.score, *(one.parts.get(name, float("nan")) for name in names)]
-    counts = (len(one.utterance.words), len(one.positions))
-    return element(
-        "tr",
-        element("th", link, scope="row"),
-        *(element("td", f"{count:,}") for count in counts),
-        *(element("td", _format_score(value)) for value in values),
-    )
-
-
-def _format_score(value: float) -> str:
-    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−") if isfinite(value) else "–"
-
-
-def _provenance_section(speech: SummarizedSpeech, encoded: EncodedSound | None) -> Html | None:
-    lines = [*speech.notes]
-    lines += encoded.notes if encoded else ()
-    lines += [speech.signature] if speech.signature else []
-    return provenance_section(map(breakable, lines))
+    cells = [f"{len(one.utterance.words):,}", f"{len(one.positions):,}"]
+    for value in (one.score, *(one.parts.get(name, nan) for name in names)):
+        score = f"{round(value, 2) + 0.0:.2f}" if isfinite(value) else "–"
+        cells.append(score.replace("-", "−"))
+    return element("tr", element("th", link, scope="row"), *(element("td", one) for one in cells))

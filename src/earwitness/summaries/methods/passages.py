@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from earwitness.audio.decode import facts_of, open_decoder, seeks_directly
 from earwitness.audio.encode import FileFormat, kind_of
@@ -105,9 +104,12 @@ def find_passages(
     _refuse_faults(speech, spans)
     timed = [one for utterance in spans for one in utterance if not isinstance(one, str)]
     edges = _WordEdges(timed, duration)
-    passages = list[SpokenPassage]()
-    for index, (one, utterance) in enumerate(zip(speech.compactions, spans, strict=True)):
-        passages += _join_words(index, one, utterance, edges, margin)
+    pairs = enumerate(zip(speech.compactions, spans, strict=True))
+    passages = [
+        passage
+        for index, (one, utterance) in pairs
+        for passage in _join_words(index, one, utterance, edges, margin)
+    ]
     audible = [passage for passage in passages if passage.end > passage.start]
     lost = sum(len(one.positions) for one in passages) - sum(len(one.positions) for one in audible)
     if lost:
@@ -167,10 +169,8 @@ class _WordEdges:
     """Gaps between the words of a recording, by time: utterances of speakers may overlap."""
 
     def __init__(self, words: Sequence[Span], duration: float) -> None:
-        self.starts, self.ends = (
-            sorted(start for start, _ in words),
-            sorted(end for _, end in words),
-        )
+        self.starts = sorted(start for start, _ in words)
+        self.ends = sorted(end for _, end in words)
         self.instants = Counter(start for start, end in words if start == end)
         self.duration = duration
 
@@ -282,7 +282,10 @@ class SpokenSummary:
                 size = max(begin + len(piece), position + len(held), end) - position
                 mixed = np.zeros((size, self.channels), np.float32)
                 mixed[: len(held)] = held
-                mixed[begin - position :][: len(piece)] += piece * _cut_gains(cut)[:, None]
+                gains = np.ones((len(piece), 1), np.float32)
+                gains[: 2 * cut.rise, 0] = _rising_gains(2 * cut.rise)
+                gains[len(gains) - 2 * cut.fall :, 0] *= _rising_gains(2 * cut.fall)[::-1]
+                mixed[begin - position :][: len(piece)] += piece * gains
                 yield mixed[: end - position]
                 position, held = end, mixed[end - position :]
 
@@ -376,14 +379,7 @@ def _plan_cuts(
     return plan
 
 
-def _cut_gains(cut: PassageCut) -> NDArray[np.float32]:
-    gains = np.ones(cut.rise + cut.frames + cut.fall, np.float32)
-    gains[: 2 * cut.rise] = _rising_gains(2 * cut.rise)
-    gains[len(gains) - 2 * cut.fall :] *= _rising_gains(2 * cut.fall)[::-1]
-    return gains
-
-
-def _rising_gains(frames: int) -> NDArray[np.float32]:
+def _rising_gains(frames: int) -> Samples:
     """Return gains from 0 to 1 along a raised cosine; with the reversed gains, they sum to 1."""
     phases = np.pi * (np.arange(frames) + 0.5) / max(1, frames)
     return np.asarray(0.5 - 0.5 * np.cos(phases), np.float32)
@@ -505,12 +501,13 @@ def place_words(speech: SummarizedSpeech, summary: SpokenSummary) -> list[Spoken
     """Return the times of all words of a spoken summary, in the order in which they are heard."""
     words = list[SpokenWordPlace]()
     for passage, start, end in summary.passages:
-        times = speech.compactions[passage.utterance_index].utterance.times or ()
-        for position in passage.positions:
-            begin, finish = (
+        index, positions = passage.utterance_index, passage.positions
+        times = speech.compactions[index].utterance.times or ()
+        for position in positions:
+            own = (
                 min(max(time - passage.start + start, start), end) for time in times[position - 1]
             )
-            words.append(SpokenWordPlace(passage.utterance_index, position, begin, finish))
+            words.append(SpokenWordPlace(index, position, *own))
     return words
 
 

@@ -13,15 +13,16 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from heapq import nlargest
 from importlib.metadata import version
 from importlib.util import find_spec
 from math import log
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from earwitness.errors import MissingExtra, UsageError, nearest
+from earwitness.stats.arrays import Bools
 from earwitness.summaries.methods.compaction import Floats, ScoreTables, SpokenUtterance
 from earwitness.summaries.methods.language_models import LanguageModel
 from earwitness.text.words import is_spoken, normalise_word, tag_japanese
@@ -82,11 +83,9 @@ def score_significance(
         word: count * log(corpus.total / _find_frequency(word, corpus))
         for word, count in counts.items()
     }
-    scores = []
-    for said in utterances:
-        own = np.array([values[normalise_word(word)] for word in said.words], np.float64)
-        scores.append(np.where(find_topics(said.words), own, flat))
-    return scores
+    own = ([values[normalise_word(word)] for word in said.words] for said in utterances)
+    topics = (find_topics(said.words) for said in utterances)
+    return [np.where(*pair, flat) for pair in zip(topics, own, strict=True)]
 
 
 def _find_frequency(word: str, corpus: _CorpusFrequencies) -> float:
@@ -155,7 +154,7 @@ def find_language(code: str) -> str:
     return str(found)
 
 
-TopicRule = Callable[[Sequence[str]], NDArray[np.bool_]]
+TopicRule = Callable[[Sequence[str]], Bools]
 
 
 @cache
@@ -176,20 +175,19 @@ def _choose_topic_rule(language: str, topic: str) -> tuple[str, TopicRule]:
     return f"topic=tagger(janome={version('janome')})", _mark_japanese
 
 
-def _mark_rare_words(language: str, words: Sequence[str]) -> NDArray[np.bool_]:
-    frequent = _load_frequent_words(language)
-    plain = [normalise_word(word) for word in words]
-    left_out = frequent | HESITATIONS
+def _mark_rare_words(language: str, words: Sequence[str]) -> Bools:
+    left_out = _load_frequent_words(language) | HESITATIONS
+    plain = map(normalise_word, words)
     return np.array([word not in left_out and is_spoken(word) for word in plain], np.bool_)
 
 
 @cache
 def _load_frequent_words(language: str) -> frozenset[str]:
     frequencies = _load_corpus(language).frequencies
-    return frozenset(sorted(frequencies, key=lambda word: -frequencies[word])[:FREQUENT_WORDS])
+    return frozenset(nlargest(FREQUENT_WORDS, frequencies, frequencies.__getitem__))
 
 
-def _mark_japanese(words: Sequence[str]) -> NDArray[np.bool_]:
+def _mark_japanese(words: Sequence[str]) -> Bools:
     """Mark words by janome; a word that janome splits differently is tagged on its own."""
     tagged = tag_japanese("".join(words))
     if [word for word, _ in tagged] != list(words):

@@ -136,15 +136,16 @@ def search_summaries(
 
 def _weigh_arcs(tables: ScoreTables, weights: ScoreWeights) -> Floats:
     """Return the weighted scores of arcs except linguistic ones, by the places of their ends."""
-    gains = np.zeros((tables.size + 1, tables.size + 1))
+    size = tables.size
+    gains = np.zeros((size + 1, size + 1))
     for name in ("significance", "confidence"):
         scores, weight = getattr(tables, name), getattr(weights, name)
         if scores is not None and weight:
-            gains[:, 1:] += weight * _check_scores(name, scores, (tables.size,))
+            gains[:, 1:] += weight * _check_scores(name, scores, (size,))
     if tables.concatenation is not None and weights.concatenation:
         joined = tables.concatenation[1:-1, 1:-1]
-        upper = np.triu_indices(tables.size, 1)
-        _check_scores("concatenation", joined, (tables.size, tables.size), upper)
+        upper = np.triu_indices(size, 1)
+        _check_scores("concatenation", joined, (size, size), upper)
         gains[1:, 1:][upper] += weights.concatenation * joined[upper]
     if not np.isfinite(gains).all():
         raise UsageError("weighted scores are not finite — use smaller weights")
@@ -373,28 +374,25 @@ def allocate_words(searches: Sequence[LengthSearch], total: int) -> list[int]:
     >>> allocate_words([search_summaries(table, weights) for table in tables], 3)
     [1, 0, 2]
     """
-    available = sum(search.max_words for search in searches)
-    if not 0 <= total <= available:
+    sizes = [search.max_words for search in searches]
+    if not 0 <= total <= sum(sizes):
         raise UsageError(
-            f"number of words of all summaries must be from 0 to {available}, got {total}"
+            f"number of words of all summaries must be from 0 to {sum(sizes)}, got {total}"
             " — the utterances do not have more"
         )
-    sizes = [search.max_words for search in searches]
     kind = np.min_scalar_type(max(sizes, default=0))
     reaches = np.minimum(np.cumsum(sizes), total).tolist()
     choices = [np.zeros(reach + 1, kind) for reach in reaches]
-    best = np.full(total + 1, -np.inf)
-    best[0], reach = 0.0, 0
-    for search, choice in zip(searches, choices, strict=True):
-        previous, reach_before = best[: reach + 1], reach
-        reach = min(total, reach + search.max_words)
-        best = np.full(total + 1, -np.inf)
+    best, before = np.zeros(1), 0
+    for search, choice, reach in zip(searches, choices, reaches, strict=True):
+        previous, best = best[: before + 1], np.full(total + 1, -np.inf)
         for words, score in enumerate(search.scores[: total + 1].tolist()):
-            stop = min(total, reach_before + words) + 1
+            stop = min(total, before + words) + 1
             values = previous[: stop - words] + score
             better = values > best[words:stop]
             np.copyto(best[words:stop], values, where=better)
             choice[words:stop][better] = words
+        before = reach
     numbers = []
     for choice in reversed(choices):
         numbers.append(int(choice[total]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from math import isnan
+from math import isnan, nan
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -79,20 +79,19 @@ class SummarizerModels:
         )
         if self.dependencies is None or not weights.concatenation:
             return tables
-        grammar = self.dependencies
         return [
-            replace(table, concatenation=score_dependencies(grammar, one.words))
+            replace(table, concatenation=score_dependencies(self.dependencies, one.words))
             for table, one in zip(tables, utterances, strict=True)
         ]
 
     def describe(self, weights: ScoreWeights) -> str:
         """Return the part of the signature that names models."""
+        parts = [f"{name}={getattr(weights, name):g}" for name in SCORE_NAMES]
+        if weights.significance:
+            parts.append(significance_signature(self.language, self.topic))
         models = {"lm": self.language_model, "dependencies": self.dependencies}
-        used = {name: one.signature for name, one in models.items() if one is not None}
-        own = ",".join(f"{name}={value}" for name, value in used.items())
-        given = ",".join(f"{name}={getattr(weights, name):g}" for name in SCORE_NAMES)
-        topic = significance_signature(self.language, self.topic) if weights.significance else ""
-        return ",".join(filter(None, (given, topic, own)))
+        parts += [f"{name}={one.signature}" for name, one in models.items() if one is not None]
+        return ",".join(parts)
 
 
 def open_models(
@@ -181,8 +180,7 @@ class SummarizerSettings:
 
     def __post_init__(self) -> None:
         count_kept(1, self.ratio)  # refuses ratios outside of their range
-        scopes = get_args(Scope)
-        if self.scope not in scopes:
+        if self.scope not in (scopes := get_args(Scope)):
             raise UsageError(f'unknown scope "{self.scope}" — {nearest(self.scope, scopes)}')
 
 
@@ -198,26 +196,31 @@ def compact(
     by_speech = settings.scope == "speech"
     wanted = [count_kept(size, settings.ratio) for size in sizes]
     searches = []
-    for number, (table, size, count) in enumerate(zip(tables, sizes, wanted, strict=True), start=1):
+    for number, (table, size, count) in enumerate(zip(tables, sizes, wanted, strict=True), 1):
         limit = size if by_speech else count
         beam = max(size, 1) if settings.beam == 0 else settings.beam
         searches.append(search_summaries(table, settings.weights, limit, beam))
         progress(number, len(sizes), number)
     if by_speech:
         wanted = allocate_words(searches, count_kept(sum(sizes), settings.ratio))
-    compactions = []
-    for utterance, table, search, count in zip(utterances, tables, searches, wanted, strict=True):
-        positions = search.positions(count)
-        parts = split_score(table, settings.weights, positions)
-        score = float(search.scores[count])
-        compactions.append(Compaction(utterance, positions, score, parts))
-    return tuple(compactions)
+    return tuple(
+        Compaction(
+            utterance,
+            positions := search.positions(count),
+            float(search.scores[count]),
+            split_score(table, settings.weights, positions),
+        )
+        for utterance, table, search, count in zip(
+            utterances, tables, searches, wanted, strict=True
+        )
+    )
 
 
 def find_scores(tables: Sequence[ScoreTables]) -> tuple[str, ...]:
     """Return the names of the scores that are available for an utterance."""
-    known = [name for name in SCORE_NAMES if any(getattr(one, name) is not None for one in tables)]
-    return tuple(known)
+    return tuple(
+        name for name in SCORE_NAMES if any(getattr(one, name) is not None for one in tables)
+    )
 
 
 def restrict_weights(weights: ScoreWeights, scores: Sequence[str]) -> ScoreWeights:
@@ -259,8 +262,8 @@ def summarize_speech(
         settings.scope,
         settings.weights,
         signature,
-        fit.oov_rate if fit else float("nan"),
-        fit.perplexity if fit else float("nan"),
+        fit.oov_rate if fit else nan,
+        fit.perplexity if fit else nan,
         (*notes, *speech.notes, *_describe_fit(fit)),
     )
 
@@ -270,8 +273,7 @@ def _describe_fit(fit: LanguageModelFit | None) -> tuple[str, ...]:
     if fit is None or isnan(fit.oov_rate):
         return ()
     listed = ", ".join(word[:MAX_SHOWN_LETTERS] for word in fit.unknown_words[:SHOWN_UNKNOWN_WORDS])
-    unknown = f" ({listed})" if listed else ""
-    note = f"language model: {fit.oov_rate:.1%} unknown words{unknown}"
+    note = f"language model: {fit.oov_rate:.1%} unknown words{f' ({listed})' if listed else ''}"
     if not isnan(fit.perplexity):
         note += f", perplexity {fit.perplexity:,.0f} without them"
     if fit.oov_rate > MAX_FITTING_OOV_RATE:
@@ -327,12 +329,11 @@ def summarize(
         raise UsageError(f'unknown tokenizer "{tokenize}" — {nearest(tokenize, TOKENIZERS)}')
     chosen = SummarizerSettings(**settings)
     if isinstance(source, str | PathLike):
-        speeches = read_speech(Path(source), tokenize)
-        if len(speeches) > 1:
+        speech, *others = read_speech(Path(source), tokenize)
+        if others:
             raise UsageError(
-                f"{source}: has {len(speeches):,} recordings — give one file per recording"
+                f"{source}: has {len(others) + 1:,} recordings — give one file per recording"
             )
-        (speech,) = speeches
     else:
         speech = SpeechInput("speech", _given_utterances(source, tokenize))
     models, notes = open_models(
@@ -348,7 +349,7 @@ def _given_utterances(
 ) -> tuple[SpokenUtterance, ...]:
     """Return utterances; those without a name are numbered."""
     found = list[SpokenUtterance]()
-    for number, one in enumerate(given, start=1):
+    for number, one in enumerate(given, 1):
         if not isinstance(one, SpokenUtterance):
             words = TOKENIZERS[tokenize](one) if isinstance(one, str) else one
             one = SpokenUtterance(tuple(words))

@@ -33,7 +33,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import compress
+from functools import partial
+from itertools import accumulate, compress
 from typing import NamedTuple
 
 import numpy as np
@@ -84,23 +85,15 @@ def select_words(tree: DependencyTree) -> DependencyTree:
     is_kept = [
         tag != "PUNCT" and is_spoken(word) for word, tag in zip(tree.words, tree.tags, strict=True)
     ]
-    numbers, heads, root = [0], list[int](), 0
-    for kept in is_kept:
-        numbers.append(numbers[-1] + kept)
-    for head, kept in zip(tree.heads, is_kept, strict=True):
+    numbers, heads, root = [*accumulate(is_kept, initial=0)], list[int](), 0
+    for head in compress(tree.heads, is_kept):
         while head and not is_kept[head - 1]:
             head = tree.heads[head - 1]
-        if not kept:
-            continue
         heads.append(numbers[head] if head else root)
         root = root if head else root or len(heads)
-
-    def select(values: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(compress(values, is_kept))
-
-    return DependencyTree(
-        select(tree.words), select(tree.tags), tuple(heads), select(tree.relations)
-    )
+    texts = (tree.words, tree.tags, tree.relations)
+    words, tags, relations = (tuple(compress(own, is_kept)) for own in texts)
+    return DependencyTree(words, tags, tuple(heads), relations)
 
 
 FUNCTION_RELATIONS = ("det", "case", "cop", "aux", "mark", "cc")  # from the innermost head
@@ -158,13 +151,8 @@ def _promote(
     }
     inner = 0  # dependents on the other side move if they are farther than this
     if sides.get(head) != -side:
-        inner = (
-            max(
-                (reach for other, reach in reaches.items() if reach < 0 and other in waiting),
-                default=-len(heads),
-            )
-            + 1
-        )
+        waits = (reach for other, reach in reaches.items() if reach < 0 and other in waiting)
+        inner = max(waits, default=-len(heads)) + 1
     for other, reach in reaches.items():
         if reach > reaches[word] or reach < inner:
             heads[other - 1] = word
@@ -249,8 +237,7 @@ def _read_tree(rows: list[_Row], source: str, faults: list[Problem]) -> Dependen
     words, ranges = list[_Row](), list[_Row]()
     for row in rows:
         name = row.columns[0]
-        if len(row.columns) != COLUMN_COUNT:
-            count = len(row.columns)
+        if (count := len(row.columns)) != COLUMN_COUNT:
             noun = "column" if count == 1 else "columns"
             report(row, f"has {count} {noun}, expected 10", "separate columns with single tabs")
         elif RANGE_ID.fullmatch(name):
@@ -273,14 +260,12 @@ def _read_tree(rows: list[_Row], source: str, faults: list[Problem]) -> Dependen
             report(row, f"the range {row.columns[0]} is not in the sentence", remedy, "ID")
     if faults:
         return None
-    roots = heads.count(0)
-    if roots != 1:
+    if (roots := heads.count(0)) != 1:
         remedy = "give exactly one word the head 0"
         report(words[0], f"the sentence has {roots} roots", remedy, "HEAD")
-    elif cycle := _find_cycle(heads):
-        remedy = "correct the heads"
-        report(words[cycle - 1], f"word {cycle} depends on itself", remedy, "HEAD")
-    if faults:
+        return None
+    if cycle := _find_cycle(heads):
+        report(words[cycle - 1], f"word {cycle} depends on itself", "correct the heads", "HEAD")
         return None
     columns = list(zip(*(row.columns for row in words), strict=True))
     tags = tuple("X" if tag == "_" else tag for tag in columns[3])
@@ -290,22 +275,21 @@ def _read_tree(rows: list[_Row], source: str, faults: list[Problem]) -> Dependen
 
 def _read_head(row: _Row, size: int, report: Callable[[_Row, str, str, str], None]) -> int:
     text = row.columns[6]
-    remedy = "write the ID of the head, or 0 for the root"
     if text == "_":
-        report(row, "is missing", remedy, "HEAD")
+        message = "is missing"
     elif not re.fullmatch(r"[0-9]{1,9}", text):
-        report(row, f'is "{text}"', remedy, "HEAD")
+        message = f'is "{text}"'
     elif int(text) > size:
-        report(row, f"word {text} is not in the sentence", remedy, "HEAD")
+        message = f"word {text} is not in the sentence"
     else:
         return int(text)
+    report(row, message, "write the ID of the head, or 0 for the root", "HEAD")
     return 0
 
 
 def _find_cycle(heads: Sequence[int]) -> int:
     """Return a word that depends on itself, directly or indirectly, or 0."""
-    for word in range(1, len(heads) + 1):
-        head = heads[word - 1]
+    for word, head in enumerate(heads, 1):
         for _ in heads:
             if head in (0, word):
                 break
@@ -319,14 +303,12 @@ def _merge_ranges(tree: DependencyTree, ranges: Sequence[_Row]) -> DependencyTre
     """Return a tree with one word per multiword token: that of its word closest to the root."""
     if not ranges:
         return tree
-    depths = [_find_depth(tree.heads, word) for word in range(1, len(tree.heads) + 1)]
     firsts, forms = list(range(len(tree.heads) + 1)), list(tree.words)
     for row in ranges:
         first, last = map(int, row.columns[0].split("-"))
-        top = min(range(first, last + 1), key=lambda word: depths[word - 1])
+        top = min(range(first, last + 1), key=partial(_find_depth, tree.heads))
         forms[top - 1] = row.columns[1]
-        for word in range(first, last + 1):
-            firsts[word] = top
+        firsts[first : last + 1] = [top] * (last + 1 - first)
     kept = [word for word, top in enumerate(firsts) if word == top]
     numbers = {word: number for number, word in enumerate(kept)}
     rows_kept = (
@@ -380,20 +362,18 @@ def count_treebank(sentences: Iterable[DependencyTree]) -> Grammar:
     >>> grammar.classes, grammar.words
     (('NOUN', 'VERB'), ('<unk>', 'bark', 'dogs'))
     """
-    trees, skipped = list[DependencyTree](), 0
-    for sentence in sentences:
-        tree = select_words(sentence)
-        if not is_projective(tree.heads):
-            skipped += 1
-        elif tree.words:
-            heads = promote_function_words(tree.heads, tree.relations)
-            trees.append(tree._replace(heads=heads))
+    selected = list(map(select_words, sentences))
+    projective = [tree for tree in selected if is_projective(tree.heads)]
+    trees = [
+        tree._replace(heads=promote_function_words(tree.heads, tree.relations))
+        for tree in projective
+        if tree.words
+    ]
     if not trees:
         raise UsageError("no tree without crossing dependencies — give another treebank")
     classes = sorted({tag for tree in trees for tag in tree.tags})
-    number = {name: index for index, name in enumerate(classes)}
-    start = np.zeros(len(classes))
-    rules = np.zeros((2, len(classes), len(classes)))
+    number, size = {name: index for index, name in enumerate(classes)}, len(classes)
+    start, rules = np.zeros(size), np.zeros((2, size, size))
     counts = Counter[tuple[int, str]]()
     for tree in trees:
         tags = [number[tag] for tag in tree.tags]
@@ -404,14 +384,14 @@ def count_treebank(sentences: Iterable[DependencyTree]) -> Grammar:
             else:
                 start[tag] += 1
     words = (UNKNOWN_WORD, *sorted({word for _, word in counts} - {UNKNOWN_WORD}))
-    emission = _smooth_words(counts, words, len(classes))
+    emission = _smooth_words(counts, words, size)
     left, right = rules + RULE_PSEUDOCOUNT
     smoothed = RuleCounts(start + RULE_PSEUDOCOUNT, left, right, emission)
     details = {
         "method": "treebank",
         "sentences": len(trees),
         "words": counts.total(),
-        "skipped_sentences": skipped,
+        "skipped_sentences": len(selected) - len(projective),
         "determiners_as_heads": True,
     }
     empty = Grammar(tuple(classes), words, *smoothed, class_counts=start, details=details)

@@ -219,11 +219,11 @@ class ReferencedSpeech:
         """Return a summary with positions in the transcript, as ``score`` locates words."""
         utterance, item = self.utterances[row], self.cases[row].item
         words = tuple(utterance.words[position - 1] for position in kept)
-        if item.recognized is None:
-            return Summary(" ".join(words), words, kept)
-
-        times = utterance.times and tuple(utterance.times[position - 1] for position in kept)
-        return Summary(" ".join(words), words, GivenWords(words, times).locate(item).positions)
+        located = kept
+        if item.recognized is not None:
+            times = utterance.times and tuple(utterance.times[position - 1] for position in kept)
+            located = GivenWords(words, times).locate(item).positions
+        return Summary(" ".join(words), words, located)
 
 
 def score_references(
@@ -475,25 +475,21 @@ def _compare(speech: ReferencedSpeech, seed: int) -> Iterable[tuple[str, Floats]
 
 
 def estimate_mean(
-    values: Floats,
-    items: Sequence[str],
-    *,
-    draws: int = BOOTSTRAP_DRAWS,
-    level: float = INTERVAL_LEVEL,
-    seed: int = 0,
+    values: Floats, items: Sequence[str], *, draws: int = BOOTSTRAP_DRAWS, seed: int = 0
 ) -> Estimate:
     """Return the mean of the values of items, with the interval of a bootstrap over items.
 
     >>> estimate_mean(np.array([0.5, 0.7, 0.6, 0.5, 0.7]), list("abcde")).value
     0.6
     """
-    bootstrap = Bootstrap(draws=draws, seed=seed)
+    bootstrap = Bootstrap(draws, seed)
     bootstrap.add(hash_names(list(items)), np.stack([values, np.ones(len(values))], axis=1))
     sums = bootstrap.finish()
     counts = np.array([len(values)]), np.array([0])
     means = sums.draws[:, :1] / sums.draws[:, 1:]
     total = sums.total[:1] / sums.total[1:]
-    return bootstrap_estimates(("mean",), total, means, counts, level, sums.method)["mean"]
+    estimates = bootstrap_estimates(("mean",), total, means, counts, INTERVAL_LEVEL, sums.method)
+    return estimates["mean"]
 
 
 # --- Files ---------------------------------------------------------------------------------------
@@ -503,10 +499,8 @@ def format_tuning(tuned: TunedWeights) -> str:
     """Return the weights and figures as lines of text."""
     rows = {"tuned weights, cross-validated": tuned.accuracy, **tuned.comparisons}
     width = max(map(len, rows))
-    lines = [
-        "weights: "
-        + ", ".join(f"{name} {value:g}" for name, value in asdict(tuned.weights).items())
-    ]
+    given = ", ".join(f"{name} {value:g}" for name, value in asdict(tuned.weights).items())
+    lines = [f"weights: {given}"]
     for name, one in rows.items():
         lines.append(f"{name:{width}}  SumACCY {one.value:.3f} {_format_interval(one)}")
         if gain := tuned.gains.get(name):
