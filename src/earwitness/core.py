@@ -54,6 +54,15 @@ def number_keys(keys: Iterable[K]) -> dict[K, int]:
     return {key: number for number, key in enumerate(keys)}
 
 
+def count_text(count: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun.
+
+    >>> count_text(1, "vote"), count_text(2000, "vote"), count_text(2, "person", "people")
+    ('1 vote', '2,000 votes', '2 people')
+    """
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
 # --- Keys, items and cases -----------------------------------------------------------------------
 
 

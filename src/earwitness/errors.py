@@ -149,7 +149,7 @@ class InputError(EarwitnessError, ValueError):
         lines, told = list[str](), 0
         for problem, more in list(_merge_repeated(problems).items())[:SHOWN_PROBLEMS]:
             lines.append(str(problem))
-            lines += [f"  … and {more:,} more like this"] * bool(more)
+            lines += [f"  … and {more:,} more like this"] if more else []
             told += 1 + more
         if self.count > told:
             lines.append(f"… and {self.count - told:,} more problems")
@@ -270,7 +270,7 @@ def _find_nearest(name: str, names: tuple[str, ...]) -> str:
     close += [other for other in matches if _has_same_numbers(name, other)]
     if close:
         return f'did you mean "{close[0]}"?'
-    more = f" and {len(names) - SHOWN_NAMES:,} more" * (len(names) > SHOWN_NAMES)
+    more = f" and {len(names) - SHOWN_NAMES:,} more" if len(names) > SHOWN_NAMES else ""
     return f"known: {', '.join(names[:SHOWN_NAMES])}{more}"
 
 

@@ -14,7 +14,7 @@ from earwitness.analysis.plan import MIXED_MODEL, WILCOXON
 from earwitness.analysis.prepare import CodedRatings
 from earwitness.analysis.results import Equivalence, FriedmanTest, SystemMeans
 from earwitness.analysis.settings import AnalysisSettings, has_good_and_poor
-from earwitness.core import Contrast, Estimate
+from earwitness.core import Contrast, Estimate, count_text
 from earwitness.ratings.scales import Scale
 from earwitness.stats.contrasts import (
     TWO_WAY_T,
@@ -276,9 +276,9 @@ def systems_with_few_votes(coded: CodedRatings) -> dict[str, str]:
     listeners = (votes.listener_sums()[1] > 0).sum(axis=0)
     counts = np.bincount(votes.systems, minlength=votes.size[0])
     return {
-        name: f"{_count(votes, 'vote')} by {_count(people, 'listener')}"
+        name: f"{count_text(votes, 'vote')} by {count_text(people, 'listener')}"
         if coded.unit == "listener"
-        else _count(people, "item")
+        else count_text(people, "item")
         for name, votes, people in zip(
             coded.systems, counts.tolist(), listeners.tolist(), strict=True
         )
@@ -296,15 +296,11 @@ def has_few_votes(votes: int, listeners: int) -> bool:
     )
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
-
-
 def _withhold_few(contrast: Contrast, few: Mapping[str, str], unit: str) -> Contrast:
     short = [f"{name} has {few[name]}" for name in (contrast.a, contrast.b) if name in few]
     count = contrast.difference.n
     if not short and count < MIN_LISTENERS_FOR_DIFFERENCE and not isnan(contrast.p):
-        short = [f"{_count(count, unit)} {'with' if unit == 'item' else 'rated'} both"]
+        short = [f"{count_text(count, unit)} {'with' if unit == 'item' else 'rated'} both"]
     return _withhold(contrast, f"not compared: {' and '.join(short)}") if short else contrast
 
 

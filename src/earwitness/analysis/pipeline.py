@@ -60,12 +60,12 @@ from earwitness.stats.mixed_model import MixedModelFit, fit_mixed_model
 
 def _alone_note(ratings: Sequence[Rating]) -> list[str]:
     count = sum(rating.against is None for rating in ratings)
-    return [f"{count:,} choices do not name the other system and are ignored"] * bool(count)
+    return [f"{count:,} choices do not name the other system and are ignored"] if count else []
 
 
 def _skipped_note(fitted: MixedModelFit | None) -> list[str]:
     reason = fitted.skipped if fitted else ""
-    return [f"the mixed model was not fitted: {reason}"] * bool(reason)
+    return [f"the mixed model was not fitted: {reason}"] if reason else []
 
 
 def _unadjusted_note(means: Mapping[str, SystemMeans]) -> list[str]:
@@ -73,12 +73,12 @@ def _unadjusted_note(means: Mapping[str, SystemMeans]) -> list[str]:
         rated.mean.method == ITEM_ADJUSTED and isnan(rated.mean.value) for rated in means.values()
     )
     note = "means cannot be adjusted for items, because systems are not connected by common items"
-    return [note] * (is_missing and bool(means))
+    return [note] if is_missing and bool(means) else []
 
 
 def _undivided_note(settings: AnalysisSettings) -> list[str]:
     names = ", ".join(settings.plan.by)
-    return [f"choices are not analysed by {names}"] * bool(names)
+    return [f"choices are not analysed by {names}"] if names else []
 
 
 def scale_results(
@@ -322,7 +322,7 @@ def _repeat_note(doubled: Sequence[RepeatedVote], rule: str) -> list[str]:
     noun = "stimulus was" if len(doubled) == 1 else "stimuli were"
     counts = {"mean": "the mean of the ratings"}.get(rule, f"the {rule} rating")
     note = f"{len(doubled):,} {noun} rated more than once by the same listener; {counts} is used"
-    return [note] * bool(doubled)
+    return [note] if doubled else []
 
 
 def _rated_systems(ratings: Sequence[Rating]) -> set[str]:
@@ -346,12 +346,12 @@ def _scale_names(ratings: Sequence[Rating], settings: AnalysisSettings) -> list[
 
 
 def _nobody_note(failed: Sequence[Who], left: Sequence[Who]) -> list[str]:
-    return ["all listeners failed screening, so all are kept"] * (len(failed) > len(left))
+    return ["all listeners failed screening, so all are kept"] if len(failed) > len(left) else []
 
 
 def _comment_note(count: int) -> list[str]:
     noun = "comment" if count == 1 else "comments"
-    return [f"{count:,} {noun} by excluded listeners are not shown"] * bool(count)
+    return [f"{count:,} {noun} by excluded listeners are not shown"] if count else []
 
 
 def _listener_groups(ratings: Sequence[Rating], groupings: Groupings) -> dict[Who, dict[str, str]]:

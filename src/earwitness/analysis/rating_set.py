@@ -373,6 +373,6 @@ def check_roles(material: RatingSet, how: Mapping[str, Any]) -> None:
     for scale, names in anchors.items():
         for name in names:
             if name not in systems[scale]:
-                where = f" on {scale}" * (scale != ALL_SCALES)
+                where = f" on {scale}" if scale != ALL_SCALES else ""
                 message = f'anchors: no ratings of "{name}"{where}'
                 raise UsageError(f"{message} — {nearest(name, systems[scale])}")

@@ -20,7 +20,7 @@ from earwitness.analysis.results import (
     RubricResults,
 )
 from earwitness.analysis.settings import AnalysisSettings
-from earwitness.core import Contrast, Key, Rating
+from earwitness.core import Contrast, Key, Rating, count_text
 from earwitness.ratings.records import Who
 from earwitness.ratings.rubric import TOTAL, Rubric
 from earwitness.stats.arrays import Floats
@@ -171,19 +171,15 @@ def _alternatives(
     ):
         if keys:
             rest = [rating for rating in ratings if rating.key not in keys]
-            yield _Alternative(f"without {_count(len(keys), noun)}{more}", ratings, rest)
+            yield _Alternative(f"without {count_text(len(keys), noun)}{more}", ratings, rest)
     listeners = {rating.listener for rating in ratings} if faulty.blank_rows else set()
     if blanks := {row for row in faulty.blank_rows if row[1] in listeners}:
         every = [*ratings, *(one for one in faulty.blank_totals if one.listener in listeners)]
         rest = [rating for rating in ratings if (rating.key, rating.listener) not in blanks]
-        yield _Alternative(f"without {_count(len(blanks), 'row')} with a blank", every, rest)
+        yield _Alternative(f"without {count_text(len(blanks), 'row')} with a blank", every, rest)
     if faulty.formula_totals:
         others = [rating for rating in ratings if rating.scale != TOTAL]
         yield _Alternative(FORMULA_TOTALS_TEXT, ratings, [*others, *faulty.formula_totals])
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _compare_both(

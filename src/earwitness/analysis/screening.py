@@ -22,7 +22,7 @@ from earwitness.analysis.evidence import (
 )
 from earwitness.analysis.plan import Rule
 from earwitness.analysis.results import ScreeningVerdict
-from earwitness.core import Key, Rating
+from earwitness.core import Key, Rating, count_text
 from earwitness.ratings.records import Who
 from earwitness.ratings.rubric import THUMBS_DIMENSIONS, TOTAL
 from earwitness.ratings.scales import DIFFERENCE_GRADE, derived_scales, known_scales
@@ -62,10 +62,6 @@ def figure_text(value: float) -> str:
     return "undefined" if math.isnan(value) else f"{value:.3g}".replace("-", MINUS)
 
 
-def _count_text(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
-
-
 # --- Unplayed sounds and device checks -----------------------------------------------------------
 
 
@@ -93,7 +89,7 @@ def _unknown_play_notes(
 ) -> list[str]:
     del ratings, verdicts
     answers = sum(counts.unknown for counts in evidence.plays.values())
-    return [f"playback was not recorded for {_count_text(answers, 'answer')}"] * bool(answers)
+    return [f"playback was not recorded for {count_text(answers, 'answer')}"] if answers else []
 
 
 def device(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -> Judgments:
@@ -122,7 +118,7 @@ def known_answers(
     """Judge the share of wrong answers to gold or trapping clips of each listener."""
     del ratings
     tolerance = limits.get("tolerance", 0)
-    within = f"wrong{f' by more than {tolerance:g}' * bool(tolerance)}"
+    within = f"wrong{f' by more than {tolerance:g}' if tolerance else ''}"
     judged = {}
     for who, answers in evidence.quality.answers(role).items():
         far = [abs(one.value - one.expected) > tolerance + 1e-9 for one in answers]
@@ -144,7 +140,7 @@ def repeats(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits
 def hasty(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -> Judgments:
     """Judge the share of trials answered too fast, and the time of the whole test."""
     del ratings
-    least = f" or {limits['seconds']:g} s" * bool(limits["seconds"])
+    least = f" or {limits['seconds']:g} s" if limits["seconds"] else ""
     judged = {}
     for who, times in evidence.quality.times.items():
         fast = [
@@ -173,7 +169,7 @@ def hearing(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits
 def _judge_share(failed: Sequence[bool], noun: str, what: str, limits: Limits) -> tuple[str, bool]:
     """Judge the share of failed trials or answers of a listener."""
     share = limits["share"]
-    count = f"{sum(failed)} of {_count_text(len(failed), noun)}"
+    count = f"{sum(failed)} of {count_text(len(failed), noun)}"
     kept = not is_more_than(sum(failed), len(failed), share)
     return f"{count} {what} (maximum share {share:.4g})", kept
 
@@ -207,8 +203,8 @@ def _undefined_figure_notes(
 ) -> list[str]:
     del ratings, evidence
     count = sum(one.kept and "undefined" in one.figures for one in verdicts)
-    note = f"a figure is undefined in {_count_text(count, 'check')}; these exclude no listener"
-    return [note] * bool(count)
+    note = f"a figure is undefined in {count_text(count, 'check')}; these exclude no listener"
+    return [note] if count else []
 
 
 def bt500(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -> Judgments:
@@ -298,8 +294,8 @@ def _single_grade_notes(
 ) -> list[str]:
     del evidence, verdicts
     alone = sum(len(grades) < 2 for grades in _difference_grades(ratings).values())
-    note = f"{_count_text(alone, 'listener')} kept with a single grade, which cannot be tested"
-    return [note] * bool(alone)
+    note = f"{count_text(alone, 'listener')} kept with a single grade, which cannot be tested"
+    return [note] if alone else []
 
 
 def _p_below_zero(grades: Sequence[float]) -> float:
@@ -605,5 +601,5 @@ def _rule_notes(
         return
     missing = {rating.listener for rating in ratings} - {verdict.listener for verdict in verdicts}
     if definition.missing and missing:
-        yield f"{_count_text(len(missing), 'listener')} kept {definition.missing}"
+        yield f"{count_text(len(missing), 'listener')} kept {definition.missing}"
     yield from definition.notes(ratings, evidence, verdicts)

@@ -225,7 +225,7 @@ def early_end(facts: Facts, frames: int) -> str:
     """
     missing = facts.seconds - frames / facts.rate
     late = f"ends {missing:.1f} s earlier than its header says" if missing > 0 else ""
-    return facts.note if facts.short else late * (missing > END_TOLERANCE_SECONDS)
+    return facts.note if facts.short else (late if missing > END_TOLERANCE_SECONDS else "")
 
 
 class MonoSound(NamedTuple):

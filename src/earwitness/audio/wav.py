@@ -19,6 +19,7 @@ from earwitness.audio.files import (
     Facts,
     Samples,
 )
+from earwitness.core import count_text
 from earwitness.errors import UsageError
 
 # --- Sample formats ------------------------------------------------------------------------------
@@ -259,7 +260,7 @@ def _checked_form(header: bytes) -> Form:
     if form.tag in SIZED_TAGS:
         unused = form.bits - bits  # of 24 bits in 32, for example
         if frame % form.channels or not frame or not 0 <= unused < (16 if bits > 16 else 8):
-            sizes = f"{frame} bytes for {form.channels} channel{'s' * (form.channels > 1)}"
+            sizes = f"{frame} bytes for {count_text(form.channels, 'channel')}"
             raise DecodingError(f"invalid WAV header with {sizes} of {bits} bits")
     return form
 

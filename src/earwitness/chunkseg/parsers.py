@@ -211,7 +211,7 @@ def _headings(expression: re.Pattern[str], text: Any) -> list[re.Match[str]]:
 
 def _sections(text: str, headings: Sequence[re.Match[str]]) -> Sections:
     """Return the sentences after each heading; text before the first belongs to no section."""
-    stops = [heading.start() for heading in headings[1:]] + [len(text)] * bool(headings)
+    stops = [heading.start() for heading in headings[1:]] + ([len(text)] if headings else [])
     return [
         split_sentences(text[heading.end() : stop].strip())
         for heading, stop in zip(headings, stops, strict=True)

@@ -26,6 +26,7 @@ from earwitness.cli.output import (
     warnings_as_notes,
 )
 from earwitness.cli.signatures import signature_options
+from earwitness.core import count_text
 from earwitness.engines.local import choose_jobs
 from earwitness.errors import UsageError
 from earwitness.report.text import render_text
@@ -96,7 +97,7 @@ def _skipped_lines(run: SkimRun) -> Iterator[str]:
     yield from (f"skipped: {problem}" for problem in run.skipped)
     if run.skipped:
         count = len(run.skipped)
-        yield f"{count:,} problem{'s' * (count != 1)}; all other recordings and files were used"
+        yield f"{count_text(count, 'problem')}; all other recordings and files were used"
 
 
 def _written_lines(run: SkimRun, output: Path) -> Iterator[str]:
@@ -180,4 +181,4 @@ def _preset_text(name: str) -> str:
 def _scene_summary(scene: Scene) -> str:
     sources = {event.source for event in scene.events}
     counts = ((len(scene.events), "event"), (len(sources), "source"))
-    return f"{scene.name}: " + " of ".join(f"{n:,} {word}{'s' * (n != 1)}" for n, word in counts)
+    return f"{scene.name}: " + " of ".join(count_text(n, word) for n, word in counts)

@@ -29,6 +29,7 @@ from earwitness.cli.output import (
     text_option,
     warnings_as_notes,
 )
+from earwitness.core import count_text
 from earwitness.errors import UsageError, printable
 from earwitness.io.tables import csv_text, records_csv
 
@@ -206,8 +207,8 @@ def restore_command(study: Path, backup: Path, db: str | None) -> None:
 
 def _content_text(content: BackupContent) -> str:
     last = f", last activity at {content.last[:16]}" if content.last else ""
-    people = f"{content.listeners:,} listener{'s' * (content.listeners != 1)}"
-    return f"{content.answers:,} answer{'s' * (content.answers != 1)} from {people}{last}"
+    people = count_text(content.listeners, "listener")
+    return f"{count_text(content.answers, 'answer')} from {people}{last}"
 
 
 def _answer_lines(study: Path, address: str) -> str:

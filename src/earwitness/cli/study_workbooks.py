@@ -31,6 +31,7 @@ from earwitness.cli.output import (
     warnings_as_notes,
 )
 from earwitness.cli.signatures import signature_options
+from earwitness.core import count_text
 from earwitness.errors import UsageError, printable
 from earwitness.forms.workbooks import DEFAULT_CLIPS_FOLDER, DEFAULT_FILE_PATTERN
 from earwitness.forms.workbooks.to_ratings import (
@@ -87,8 +88,7 @@ def export_xlsx_command(study: Path, output: Path, **how: str) -> None:
     from earwitness.forms.workbooks.export import study_export_xlsx
 
     written = study_export_xlsx(study, output, **how)
-    several = "s" * (len(written) != 1)
-    print_message(f"wrote {len(written)} workbook{several} into {output}")
+    print_message(f"wrote {count_text(len(written), 'workbook')} into {output}")
 
 
 @click.command("import-xlsx")
@@ -258,6 +258,6 @@ def _import_summary(
         if path is not None:
             yield f"wrote {path}"
     if output is not None and rows:
-        by_option = " --by dataset" * ("dataset" in import_columns(imported))
+        by_option = " --by dataset" if "dataset" in import_columns(imported) else ""
         analyse_options = f"--rubric {imported.rubric.name} --blank {blank}{by_option}"
         yield f"next: earwitness study analyse {output} {analyse_options}"

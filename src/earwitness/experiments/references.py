@@ -17,6 +17,7 @@ from earwitness.core import (
     Progress,
     StrPath,
     Summary,
+    count_text,
     group_values,
     no_progress,
 )
@@ -540,6 +541,6 @@ def _notes(
     yield from judged.notes
     if len(judged.systems) < MIN_SYSTEMS_FOR_SYSTEM_LEVEL:
         yield (
-            f"correlations are undefined: {len(judged.systems)} judged system"
-            f"{'s' * (len(judged.systems) != 1)}, at least {MIN_SYSTEMS_FOR_SYSTEM_LEVEL} required"
+            f"correlations are undefined: {count_text(len(judged.systems), 'judged system')}"
+            f", at least {MIN_SYSTEMS_FOR_SYSTEM_LEVEL} required"
         )

@@ -198,8 +198,8 @@ class ReferencesExperiment(Result):
 
     def describe(self, condition: Condition) -> str:
         """Return which systems and people a condition excludes."""
-        excluded = ["the human system"] * (bool(self.human) and not condition.human)
-        excluded += ["isolated people"] * (self.has_isolated and not condition.isolated)
+        excluded = ["the human system"] if bool(self.human) and not condition.human else []
+        excluded += ["isolated people"] if self.has_isolated and not condition.isolated else []
         return f"without {' and '.join(excluded)}" if excluded else "all systems and people"
 
     def curve_points(self, value: str, *, isolated: bool) -> dict[str, dict[int, CurvePoint]]:

@@ -257,7 +257,7 @@ def _check_sizes(sizes: Mapping[str, int], ratio: float, seed: int) -> None:
 
 def _describe(sizes: Mapping[str, int], seed: int) -> str:
     isolated = sizes["isolated"]
-    who = f"{sizes['people']} people" + f" of whom {isolated} isolated" * bool(isolated)
+    who = f"{sizes['people']} people" + (f" of whom {isolated} isolated" if isolated else "")
     rated = f"{sizes['systems']} systems and 1 human, {sizes['judges']} judges"
     return f"simulated by Earwitness (seed {seed}; {sizes['items']} items, {who}, {rated})"
 

@@ -304,7 +304,7 @@ def _check_record(kind: inspect.StructType, hints: bool, remedy: str = "") -> Ch
             else:
                 remedy_text = nearest(name, fields)
                 stop = "" if remedy_text.endswith("?") else "."
-                remedy_text += f"{stop}{CUSTOM_FIELDS_HINT}" * hints
+                remedy_text += f"{stop}{CUSTOM_FIELDS_HINT}" if hints else ""
             yield Fault(_join(path, _shorten(name)), UNKNOWN_FIELD, remedy_text)
 
     return check

@@ -18,7 +18,7 @@ from warnings import warn
 import numpy as np
 
 from earwitness.audio.files import Sound, sound_library, write_new_wav
-from earwitness.core import Jobs, Map, Progress, StrPath, no_progress
+from earwitness.core import Jobs, Map, Progress, StrPath, count_text, no_progress
 from earwitness.engines.local import choose_map, in_process
 from earwitness.errors import (
     EarwitnessError,
@@ -589,7 +589,7 @@ def _check_columns(
 
 
 def _no_clip_message(run: ClipRun, rule: ClipRule, detector: FrameDetector | None) -> str:
-    where = f"{len(run.recordings)} recording{'s' * (len(run.recordings) != 1)}"
+    where = count_text(len(run.recordings), "recording")
     wanted = (
         f"{rule.seconds[0]:g} to {rule.seconds[1]:g} s with {rule.speech_seconds:g} s of speech "
         f"and {rule.silence:g} s without speech at both ends"
@@ -618,10 +618,9 @@ def _review_clip(clip: CutClip) -> ReviewClip:
 def clips_report(run: ClipRun) -> Report:
     """Return the report on clips that were cut: recordings, counts and balance."""
     clips = Counter(clip.recording for clip in run.clips)
-    selected = f"{len(run.clips):,} of " * (run.selection is not None)
-    plural = "s" * (len(run.recordings) != 1)
+    selected = f"{len(run.clips):,} of " if run.selection is not None else ""
     about = (
-        f"{selected}{run.found:,} clips from {len(run.recordings):,} recording{plural} of "
+        f"{selected}{run.found:,} clips from {count_text(len(run.recordings), 'recording')} of "
         f"{run.seconds / 60:,.1f} min, of which {100 * run.speech / run.seconds:.0f} % is speech."
     )
     rows = [(name, str(clips[name])) for name in run.recordings]

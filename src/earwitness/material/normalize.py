@@ -28,7 +28,7 @@ from earwitness.audio.loudness import (
 from earwitness.audio.read import early_end
 from earwitness.audio.signal import fit_frames, load_soxr
 from earwitness.audio.wav import FLOAT_TAG, PCM_TAG, Form
-from earwitness.core import Jobs, Progress, StrPath, no_progress
+from earwitness.core import Jobs, Progress, StrPath, count_text, no_progress
 from earwitness.engines.local import choose_map
 from earwitness.errors import EarwitnessError, InputError, Problem, UsageError, file_problem
 from earwitness.io.atomic import AtomicFile, AtomicFolder
@@ -166,7 +166,7 @@ class NormalizedMaterial:
         unit, settings = LEVEL_UNITS[self.settings.measure], self.settings
         clips = {file.item for file in self.files}
         systems = {file.system for file in self.files}
-        counts = f"{len(self.files):,} file{'s' * (len(self.files) != 1)}"
+        counts = count_text(len(self.files), "file")
         if len(systems) > 1:
             counts += f" ({len(clips):,} clips in {len(systems)} conditions)"
         peak = f"true peak at most {settings.peak:g} dBTP"
@@ -384,7 +384,7 @@ def normalize_clip(clip: ClipConditions, settings: LevelSettings, folder: Path) 
         back_off = _find_back_off(peaks, gains, settings.peak)
         rows = []
         for number, file in enumerate(clip.files):
-            notes = [SILENT_NOTE] * bool(np.isnan(levels[number]))
+            notes = [SILENT_NOTE] if np.isnan(levels[number]) else []
             notes += _file_notes(file, meters[number], frames[number])
             if back_off:
                 notes.append(f"reduced by {back_off:.2f} dB with all conditions of the clip")
@@ -434,7 +434,7 @@ def _find_back_off(peaks: Sequence[float], gains: Sequence[float], limit: float)
 
 def _file_notes(file: ConditionFile, meter: _LevelMeter, frames: int) -> list[str]:
     facts = facts_of(file.path)
-    notes = [SHORT_NOTE] * meter.loudness.is_short
+    notes = [SHORT_NOTE] if meter.loudness.is_short else []
     if facts.rate != meter.rate:
         notes.append(f"resampled from {facts.rate} Hz")
     if facts.channels != meter.channels:
@@ -622,5 +622,5 @@ def _make_notes(rows: Sequence[NormalizedFile]) -> Iterator[str]:
 
 
 def _list_names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - SHOWN_NAMES:,} more" * (len(names) > SHOWN_NAMES)
+    more = f" and {len(names) - SHOWN_NAMES:,} more" if len(names) > SHOWN_NAMES else ""
     return ", ".join(names[:SHOWN_NAMES]) + more

@@ -420,7 +420,7 @@ def _read_clip_table(path: Path) -> tuple[RowTable, list[str]]:
 def selection_report(selected: SelectedClips) -> Report:
     """Return the report on a selection: dropped clips by reason, and the balance."""
     rows = [(f"dropped: {reason}", str(count)) for reason, count in selected.dropped.items()]
-    rows += [("not reviewed", str(selected.unreviewed))] * bool(selected.unreviewed)
+    rows += [("not reviewed", str(selected.unreviewed))] if selected.unreviewed else []
     rows = [("all", str(selected.total)), *rows, ("selected", str(len(selected.rows)))]
     about = f"{len(selected.rows):,} of {selected.total:,} clips are selected."
     parts = (Table("clips", ("clips", "number"), tuple(rows)),)

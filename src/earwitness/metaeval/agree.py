@@ -14,7 +14,7 @@ from earwitness.analysis.rating_set import (
     TableOptions,
 )
 from earwitness.analysis.settings import AnalysisSettings
-from earwitness.core import Progress, Rating, StrPath, group_values
+from earwitness.core import Progress, Rating, StrPath, count_text, group_values
 from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.metaeval.join import check_controls, metric_columns
@@ -86,13 +86,13 @@ def agree_with_ratings(
     if screened.all_fail:
         notes.append("screening would exclude all listeners, so all listeners are kept")
     elif excluded:
-        notes.append(f"screening excluded {excluded:,} listener{'s' * (excluded != 1)}")
+        notes.append(f"screening excluded {count_text(excluded, 'listener')}")
     kept, controls = _drop_controls(screened.kept, analysis)
     notes += score_notes
     if repeats := screened.doubled:
         rule, votes = analysis.doubled, sum(len(repeat.values) for repeat in repeats)
         used = "mean of each" if rule == MEAN_VOTE else f"{rule} vote of each"
-        ratings = f"{len(repeats):,} rating{'s' * (len(repeats) != 1)}"
+        ratings = count_text(len(repeats), "rating")
         about = "(same listener, output and scale)"
         notes.append(f"{votes:,} votes are repeats of {ratings} {about}; the {used} is used")
     notes += [f"hidden references and anchors excluded: {', '.join(controls)}"] if controls else []
@@ -219,7 +219,7 @@ def _filter_inputs(inputs: ScoresAndRatings, where: Filter) -> ScoresAndRatings:
         missing = len(rated) - len(kept)
         kept = {one for one in kept if condition.holds(grouping.groups[one])}
         told = f"{''.join(condition)} holds for {len(kept):,} of {len(rated):,} rated"
-        about = f" ({missing:,} without {condition.field})" * bool(missing)
+        about = f" ({missing:,} without {condition.field})" if missing else ""
         notes.append(f"{told} {grouping.of}s, which are kept{about}")
         if not kept:
             raise UsageError(f"where: {told} {grouping.of}s{about}")

@@ -87,7 +87,7 @@ def mismatch_hint(role: str, rated: Iterable[str], scored: Iterable[str]) -> str
         f'"{rated_name}" and "{scored_name}"'
         for rated_name, scored_name in cause.pairs[:SHOWN_EXAMPLES]
     )
-    more = ", …" * (len(cause.pairs) > SHOWN_EXAMPLES)
+    more = ", …" if len(cause.pairs) > SHOWN_EXAMPLES else ""
     message = f"{role} names in ratings and scores differ only by {' and '.join(cause.what)}"
     return f"{message}: {pairs}{more} — {_mismatch_remedy(role, cause)}"
 
@@ -471,7 +471,7 @@ def votes_or_abilities(table: ScoreRatingTable, aggregate: str = "mean") -> Vote
     if table.paired and aggregate != "mean":
         raise UsageError(
             f"aggregate: {table.scale} has choices between two systems, which have no {aggregate}"
-            f"{' value' * (aggregate == 'normalized')} — use mean"
+            f"{' value' if aggregate == 'normalized' else ''} — use mean"
         )
     return choice_abilities(table) if table.paired else aggregate_votes(table.votes, aggregate)
 

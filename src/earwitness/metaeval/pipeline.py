@@ -10,7 +10,7 @@ import numpy as np
 
 from earwitness.analysis.groups import check_groups
 from earwitness.analysis.settings import describe_scale
-from earwitness.core import Estimate, Input, Progress, Rating, Score, no_progress
+from earwitness.core import Estimate, Input, Progress, Rating, Score, count_text, no_progress
 from earwitness.errors import UsageError
 from earwitness.metaeval.ceiling import estimate_ceilings
 from earwitness.metaeval.coefficients import SOFT_COEFFICIENT, coefficient_names, plain_coefficient
@@ -221,7 +221,9 @@ def _missing_value_warnings(comparison: ScaleComparison) -> Iterator[str]:
     names = [metric.name for metric in comparison.table.metrics]
     counts = {name: count for name, count in zip(names, missing, strict=True) if 0 < count < total}
     if counts:
-        several = "; two metrics are compared on the outputs that both score" * (len(names) > 1)
+        several = (
+            "; two metrics are compared on the outputs that both score" if len(names) > 1 else ""
+        )
         yield f"{undefined_phrase(counts, f'{total:,} rated outputs')}{several}"
     systems = zip(comparison.table.systems, rated, strict=True)
     unknown = [name for name, row in systems if not row.any()]
@@ -253,7 +255,7 @@ def _sample_size_warnings(comparison: ScaleComparison) -> Iterator[str]:
             f"Too few {join_names(few)} to resample, so there are no confidence intervals{remedy}"
         )
     if sizes["systems"] < MIN_SYSTEMS_WITHOUT_WARNING and "system" in comparison.levels:
-        count = f"{sizes['systems']} system{'s' * (sizes['systems'] != 1)}"
+        count = count_text(sizes["systems"], "system")
         yield (
             f"With only {count}, even a random metric may seem to agree at the system level "
             "(see the row for chance)"
@@ -272,7 +274,11 @@ def _balance_warnings(comparison: ScaleComparison) -> Iterator[str]:
     if (rated != rated.any(axis=1, keepdims=True)).any():
         account = "are adjusted for items"
         if comparison.at_level("system") is comparison:
-            why = " and cannot be adjusted, as some share no items" * (not comparison.is_adjustable)
+            why = (
+                " and cannot be adjusted, as some share no items"
+                if not comparison.is_adjustable
+                else ""
+            )
             account = f"also reflect item differences{why} — prefer the item level"
         yield f"Systems were rated on different items, so system means {account}"
     has_vote = by_item & rated[:, :, None]
@@ -471,7 +477,7 @@ def _constant_rater_warning(table: ScoreRatingTable, settings: AgreementSettings
     constant = count_constant_raters(table.votes) if settings.aggregate == "normalized" else 0
     if constant:
         yield (
-            f"{constant:,} rater{'s' * (constant > 1)} gave the same rating to all outputs, which "
+            f"{count_text(constant, 'rater')} gave the same rating to all outputs, which "
             "normalized ratings count as the mean rating"
         )
 

@@ -347,7 +347,9 @@ def _compute_blocks(
         progress = progress_share(settings.progress, reading_rounds, 1, rounds)
         blocks = replace(blocks, on_portion=EmbedderProgress(len(blocks), progress))
     starts = np.array([place.start for place in blocks.places], np.float64)
-    signature = f"{embedder.signature},block={settings.block:g}{',sparse' * settings.sparse}"
+    signature = (
+        f"{embedder.signature},block={settings.block:g}{',sparse' if settings.sparse else ''}"
+    )
     return RecordingBlocks(
         starts, settings.block, *_embed_blocks(blocks, embedder, real.rate, settings), signature
     ), real

@@ -243,7 +243,7 @@ def sound_digest(path: Path, cache: Cache) -> str:
 
 def shard_folder(path: Path, cache: Cache, *, sparse: bool = False) -> Path:
     """Return the folder of the frames of a file in the cache."""
-    form = f"{LOGMEL_FORMAT.replace('/', '-')}{'-sparse' * sparse}"
+    form = f"{LOGMEL_FORMAT.replace('/', '-')}{'-sparse' if sparse else ''}"
     return cache.folder / "frames" / f"{form}-{sound_digest(path, cache)}"
 
 

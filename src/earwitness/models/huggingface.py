@@ -81,7 +81,7 @@ def load_model(folder: Path, kind: ModelKind) -> LoadedModel:
         if name.startswith(kind.weight_prefix) and not any(part in name for part in UNUSED_WEIGHTS)
     ]
     if missing:
-        more = f" and {len(missing) - 5} more" * (len(missing) > 5)
+        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
         raise UsageError(
             f"{folder}: weights are missing: {', '.join(sorted(missing)[:5])}{more}"
             " — the weights do not match config.json"

@@ -84,7 +84,7 @@ def read_number(
         return Fault("", f"must be a number, got {show_cell(cell)}", remedy)
     if abs(value) < inf:
         message = f"must be between −{MAX_NUMBER:g} and {MAX_NUMBER:g}, got {show_cell(cell)}"
-        return Fault("", message, "use logarithms, or " * words.undefined + remedy)
+        return Fault("", message, ("use logarithms, or " if words.undefined else "") + remedy)
     return Fault("", f"must be finite, got {show_cell(cell)}", remedy)
 
 
@@ -424,7 +424,7 @@ class ColumnLayout:
     @property
     def used(self) -> set[str]:
         """Columns that are read."""
-        return {*self.fields.values(), *self.scales, *([self.sample] * bool(self.sample))}
+        return {*self.fields.values(), *self.scales, *([self.sample] if self.sample else [])}
 
 
 def lay_out(table: InputTable, options: ColumnOptions) -> ColumnLayout:
@@ -597,7 +597,7 @@ def _missing_columns(
     for role in REQUIRED_ROLES if wide else (*REQUIRED_ROLES, *LONG_TABLE_ROLES):
         if role not in said and not options.columns.get(role):
             needs_sample = not layout.pattern and not options.words.undefined
-            samples = [SAMPLE_REMEDY] * (needs_sample and role in ("item", "system"))
+            samples = [SAMPLE_REMEDY] if needs_sample and role in ("item", "system") else []
             yield Fault(
                 role,
                 NO_COLUMN_MESSAGE,

@@ -252,7 +252,7 @@ def _is_constant(numbers: Sequence[float], owners: Sequence[Cell]) -> bool:
 def unused_votes_note(names: Sequence[str]) -> str:
     """Return the note on columns that look like votes and are not analysed."""
     columns = ", ".join(map(show, names))
-    plural = "s" * (len(names) != 1)
+    plural = "s" if len(names) != 1 else ""
     return (
         f"{UNUSED_VOTES_NOTE}: column{plural} {columns}; "
         f"use --scale NAME=LOW:HIGH to analyse {'them' if plural else 'it'}"

@@ -389,7 +389,7 @@ class Rubric:
         for one in self.dimensions:
             is_penalty = one.role == "penalty"
             ends = (one.low, one.high) if is_penalty else (one.high, one.low)
-            for end in (0, 1) * (is_penalty or one.good == "low"):
+            for end in (0, 1) if is_penalty or one.good == "low" else ():
                 ranges = {name: ends[end] for name, ends in self._ranges.items()}
                 worst, best = (self.formula.value({**ranges, one.name: x}) for x in ends)
                 if worst > best:

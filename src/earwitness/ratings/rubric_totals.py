@@ -76,13 +76,16 @@ def check_blanks(rubric: Rubric, judged: Iterable[CaptionJudgment], blank: Blank
     if blank != "refuse":
         return
     blanks = [
-        f"{name} of {one.key.item}, {one.key.system}" + f" by {one.listener}" * (one.listener != "")
+        f"{name} of {one.key.item}, {one.key.system}"
+        + (f" by {one.listener}" if one.listener != "" else "")
         for one, name in product(judged, rubric.names)
         if one.values.get(name) is None
     ]
     if blanks:
-        more = f"; and {len(blanks) - MAX_BLANKS_IN_MESSAGE:,} more" * (
-            len(blanks) > MAX_BLANKS_IN_MESSAGE
+        more = (
+            f"; and {len(blanks) - MAX_BLANKS_IN_MESSAGE:,} more"
+            if len(blanks) > MAX_BLANKS_IN_MESSAGE
+            else ""
         )
         remedy = "fill them in, or set the policy for blanks to drop or zero"
         listed = "; ".join(blanks[:MAX_BLANKS_IN_MESSAGE])

@@ -59,7 +59,7 @@ def sound_files(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...
             if one.is_file() and not one.name.startswith("."):
                 (files if one.suffix.lower() in SOUND_ENDINGS else others).append(one)
         if others:
-            more = f" and {len(others) - 3} more" * (len(others) > 3)
+            more = f" and {len(others) - 3} more" if len(others) > 3 else ""
             names = ", ".join(one.name for one in others[:3])
             notes.append(f"{path}: skipped files that are not audio: {names}{more}")
     return tuple(files), tuple(notes)
@@ -228,7 +228,7 @@ def _lay_out(
             remedy = "leave one of them out, or correct the file names"
             problems.append(file_problem(header.path, message, remedy))
             continue
-        cuts += [(overlap, header.path)] * (overlap > 0)
+        cuts += [(overlap, header.path)] if overlap > 0 else []
         if header.seconds > overlap:
             stretches.append(
                 Stretch(str(header.path), overlap, start + overlap, header.seconds - overlap)

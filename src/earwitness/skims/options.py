@@ -184,7 +184,7 @@ class SkimOptions(ClockSettings):
             f"skim(method={method}{dial}{picks},block={plan.block:g}"
             f",overlap={plan.overlap:g},period={plan.period:g},seed={plan.seed}"
             f",speech={self.speech}{spoken and f':{spoken}'}"
-            f"{',levels=matched' * self.match_levels}"
-            f"{f',bits={self.bits}' * (self.bits != DEFAULT_BITS)})"
+            f"{',levels=matched' if self.match_levels else ''}"
+            f"{f',bits={self.bits}' if self.bits != DEFAULT_BITS else ''})"
         )
         return f"{skim_signature}|{embedder}"

@@ -57,7 +57,7 @@ def _curve_cells(curve: MeanTradeoffCurve) -> Iterator[str]:
     yield count_with_undefined(first)
     for name, value in CURVE_VALUES.items():
         estimate = curve.estimates[name]
-        yield cell(estimate, value) + f" n={estimate.n:,}" * (estimate.n != first.n)
+        yield cell(estimate, value) + (f" n={estimate.n:,}" if estimate.n != first.n else "")
 
 
 def _make_plane(title: str, value: Value, series: tuple[PlaneSeries, ...]) -> Plane:
@@ -210,7 +210,7 @@ def _baseline_row(name: str, measures: Mapping[str, Estimate], picks: str) -> tu
 
 
 def _baseline_label(name: str, measures: Mapping[str, Estimate], picks: str) -> str:
-    return _system_label(name, picks, "mean of draws" * (_count_draws(measures) > 1))
+    return _system_label(name, picks, "mean of draws" if _count_draws(measures) > 1 else "")
 
 
 def _count_draws(measures: Mapping[str, Estimate]) -> int:

@@ -325,7 +325,7 @@ class FileWatch:
                     self._connection.backup(copy)
                 self._copied = loss
             else:
-                loss += " and in its log (-wal)" * (not self._empty_log())
+                loss += " and in its log (-wal)" if not self._empty_log() else ""
         except (sqlite3.Error, UsageError) as error:
             return f"{event} while in use, and its answers cannot be copied: {error}"
         return loss

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from earwitness.analysis.evidence import PlaybackCounts, QualityEvidence, TaskTimes
-from earwitness.core import Answer, Rating, StrPath, group_values
+from earwitness.core import Answer, Rating, StrPath, count_text, group_values
 from earwitness.errors import EarwitnessWarning, InputError, UsageError
 from earwitness.ratings.records import Who
 from earwitness.store.backup import BackupContent, restore_backup, write_backup
@@ -70,8 +70,8 @@ def other_form_notes(store: Store, plan: Study) -> list[str]:
 def _other_form_note(other: OtherStudy, plan: Study) -> str:
     same = other.title == plan.title
     what = "another version of this study" if same else f'another study, "{other.title}"'
-    answers = f"{other.answers:,} answer{'s' * (other.answers != 1)}"
-    people = f"{other.listeners:,} listener{'s' * (other.listeners != 1)}"
+    answers = count_text(other.answers, "answer")
+    people = count_text(other.listeners, "listener")
     about = f"digest {other.digest[:12]}…, {answers} from {people}, last {other.last}"
     return f"the database has answers to {what} ({about}) — {OTHER_FORM_REMEDY}"
 
@@ -86,8 +86,8 @@ def missing_listener_notes(store: Store, plan: Study, numbers: Container[int]) -
     gone = [number for number in answered if number not in numbers]
     if not gone:
         return []
-    who = ", ".join(map(str, gone[:MAX_LISTENERS_IN_NOTE])) + ", …" * (
-        len(gone) > MAX_LISTENERS_IN_NOTE
+    who = ", ".join(map(str, gone[:MAX_LISTENERS_IN_NOTE])) + (
+        ", …" if len(gone) > MAX_LISTENERS_IN_NOTE else ""
     )
     message = f"listeners {who} have answered, but are no longer part of the study"
     return [f"{message} — their links do not work; set listeners to {max(gone)} again"]

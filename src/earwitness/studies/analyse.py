@@ -406,9 +406,9 @@ def kept_ratings(
     screened = screen_ratings(material, settings)
     dropped = sum(fault.kind in ("off scale", "positive penalty") for fault in material.faults)
     notes = [*material.notes, *screened.screening.notes]
-    notes += [f"votes outside their scale treated as blanks: {dropped:,}"] * bool(dropped)
+    notes += [f"votes outside their scale treated as blanks: {dropped:,}"] if dropped else []
     all_fail = screened.all_fail and bool(material.ratings)
-    notes += ["all listeners failed screening, so all are kept"] * all_fail
+    notes += ["all listeners failed screening, so all are kept"] if all_fail else []
     return replace(material, ratings=screened.kept, notes=tuple(notes))
 
 

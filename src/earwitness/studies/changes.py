@@ -13,6 +13,7 @@ from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
+from earwitness.core import count_text
 from earwitness.store.records import SubmittedAnswer
 from earwitness.store.store import Store
 from earwitness.store.versions import AudioVersion, TextVersion
@@ -89,11 +90,11 @@ def answered_audio_notes(
 
 
 def _count_files(files: Sequence[str]) -> str:
-    return f"{len(files):,} audio file{'s' * (len(files) > 1)}"
+    return count_text(len(files), "audio file")
 
 
 def _list_shown(changes: Sequence[str]) -> str:
-    return ", ".join(changes[:SHOWN_CHANGES]) + ", …" * (len(changes) > SHOWN_CHANGES)
+    return ", ".join(changes[:SHOWN_CHANGES]) + (", …" if len(changes) > SHOWN_CHANGES else "")
 
 
 def _change_text(versions: Sequence[AudioVersion], present: str | None) -> str:

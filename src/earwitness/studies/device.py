@@ -48,7 +48,13 @@ def draw_device_trials(
     rounds = {"sides": [0, 1], **dict.fromkeys(HEADPHONE_TESTS, places)}
     drawn = dict[str, list[int]]()
     for step in (one for one in rounds if one in steps):
-        stream = seed, DEVICE_STREAM, listener, DEVICE_STEPS.index(step), *[attempt] * bool(attempt)
+        stream = (
+            seed,
+            DEVICE_STREAM,
+            listener,
+            DEVICE_STEPS.index(step),
+            *([attempt] if attempt else []),
+        )
         drawn[step] = np.random.default_rng(stream).permutation(rounds[step]).tolist()
     return drawn
 

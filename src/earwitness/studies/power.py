@@ -278,7 +278,9 @@ def _estimate_components(
 
     Components in ``given`` need not be estimable.
     """
-    scales = {scale.name: scale} | _study_scales(study) | parse_scales([said] * ("=" in said))
+    scales = (
+        {scale.name: scale} | _study_scales(study) | parse_scales([said] if "=" in said else [])
+    )
     material = _read_pilot(files, study, reading, scales)
     name = _pilot_scale(said.partition("=")[0], scale.name, material.ratings)
     pilot = code_ratings(material.ratings, name)

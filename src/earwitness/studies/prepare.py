@@ -280,7 +280,7 @@ def starting_file(name: str) -> str:
         instructions=template.instructions,
         parameters="\n".join(_parameter_line(kind, parameter) for parameter in kind.parameters()),
         rule=template.rule,
-        first=ANCHORS_LINE * (kind.is_single and not kind.open_reference),
+        first=ANCHORS_LINE if kind.is_single and not kind.open_reference else "",
         listeners=template.listeners,
         panels=template.panels,
         clips=template.clips,

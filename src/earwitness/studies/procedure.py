@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from earwitness.analysis.results import Procedure
+from earwitness.core import count_text
 from earwitness.report.numbers import short_number
 from earwitness.report.sentences import join_names
 from earwitness.studies.study import Study, StudyBlock
@@ -37,7 +38,7 @@ def study_procedure(study: Study, imported: Sequence[bool] = (), listeners: int 
     blocks = [(block, block_kind(block)) for block in study.blocks]
     orders = "The order of trials was that of the playlist."
     if not study.plans:
-        first = ["All listeners took the blocks in the same order."] * (len(blocks) > 1)
+        first = ["All listeners took the blocks in the same order."] if len(blocks) > 1 else []
         each = dict.fromkeys(_order_sentence(study, block) for block in study.blocks)
         orders = " ".join([*first, *each])
     protocols = dict.fromkeys(kind.describe_protocol() for _, kind in blocks)
@@ -56,13 +57,13 @@ def _design_sentences(study: Study) -> Iterator[str]:
         yield f"Each listener heard {trials} trials of a playlist that was prepared beforehand."
     else:
         for number, block in enumerate(study.blocks, 1):
-            where = f" in block {number}" * (len(study.blocks) > 1)
+            where = f" in block {number}" if len(study.blocks) > 1 else ""
             yield f"Each listener heard {_heard_clause(study, block)}{where}."
         yield from _panel_sentences(study)
     if study.juries:
         yield f"Listeners belonged to the juries {join_names([j.name for j in study.juries])}."
-    first = [f"practised with {count_text(study.training, 'trial')}"] * bool(study.training)
-    first += [f"rated {count_text(len(study.anchors), 'anchor')}"] * bool(study.anchors)
+    first = [f"practised with {count_text(study.training, 'trial')}"] if study.training else []
+    first += [f"rated {count_text(len(study.anchors), 'anchor')}"] if study.anchors else []
     if first:
         verb = "was" if study.training + len(study.anchors) == 1 else "were"
         yield f"At first, listeners {join_names(first)}, which {verb} not analysed."
@@ -73,8 +74,8 @@ def _design_sentences(study: Study) -> Iterator[str]:
     if any(question.eligible for question in study.before):
         yield "People whose answers did not meet the conditions of the study could not take part."
     quality = study.quality
-    clips = [count_text(quality.gold, "gold clip")] * bool(quality.gold)
-    clips += [count_text(quality.traps, "trapping clip")] * bool(quality.traps)
+    clips = [count_text(quality.gold, "gold clip")] if quality.gold else []
+    clips += [count_text(quality.traps, "trapping clip")] if quality.traps else []
     if clips:
         yield (
             f"Each session contained {join_names(clips)} with known answers, which "
@@ -97,7 +98,7 @@ def _heard_clause(study: Study, block: StudyBlock) -> str:
     )
     trials = block.clips * block_kind(block).load(block.heard).trials
     has_rest = block.sessions > 1 and study.rest_minutes > 0
-    rest = f" with breaks of {study.rest_minutes:g} min" * has_rest
+    rest = f" with breaks of {study.rest_minutes:g} min" if has_rest else ""
     return (
         f"{count_text(block.clips, 'clip')} by {systems} systems ({count_text(trials, 'trial')} "
         f"in {count_text(block.sessions, 'session')}{rest}){evenly}"
@@ -127,12 +128,16 @@ def _order_sentence(study: Study, block: StudyBlock) -> str:
     if len(treatments) > 1:
         clauses[0] += f" so that each {kind.compared} followed each other one about equally often"
     if len(kind.ways(treatments[0], np.random.default_rng(0))) > 1:
-        what = "captions" if kind.captioned else "sounds" + " and the choice of X" * kind.unknown
+        what = (
+            "captions"
+            if kind.captioned
+            else "sounds" + (" and the choice of X" if kind.unknown else "")
+        )
         what = "summaries" if kind.transcribed else what
         clauses.append(f"the order of {what} within a trial was balanced over clips and listeners")
     if len(kind.scale_orders) > 1:
         orders = join_names(["–".join(order) for order in kind.scale_orders])
-        halves = " and between halves of the sessions" * (block.sessions > 1)
+        halves = " and between halves of the sessions" if block.sessions > 1 else ""
         clauses.append(f"the orders {orders} of scales alternated between listeners{halves}")
     return f"{'; '.join(clauses)}."
 
@@ -142,7 +147,7 @@ def _playback_sentences(study: Study, imported: Sequence[bool], count: int) -> I
     if imported:
         who = "All" if len(imported) == count else f"{len(imported)} of {count}"
         where = "in workbooks" if kinds[0].captioned else "on paper"
-        partly = f", {len(imported) - sum(imported)} of them in part" * (not all(imported))
+        partly = f", {len(imported) - sum(imported)} of them in part" if not all(imported) else ""
         yield f"{who} listeners answered {where}{partly}."
     if imported and sum(imported) == count:
         return
@@ -177,11 +182,6 @@ def _playback_sentence(kind: TrialKind, listeners: str) -> str:
         accepted = "the sounds had been played to the end for each question"
         played = f"played each sound {often}"
     return f"In the browser, answers were accepted after {accepted}; {listeners} {played}."
-
-
-def count_text(number: int, what: str) -> str:
-    """Return a number with its noun."""
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def tries_text(study: Study) -> str:

@@ -218,7 +218,7 @@ def _not_extracted(words: Sequence[str], place: int, item: Item) -> str:
     said = {normalise_word(word) for word in item.words}
     unsaid = [f'"{word}"' for word in dict.fromkeys(words) if normalise_word(word) not in said]
     if unsaid:
-        more = ", …" * (len(unsaid) > SHOWN_WORDS)
+        more = ", …" if len(unsaid) > SHOWN_WORDS else ""
         return f"not extractive: not in the transcript: {', '.join(unsaid[:SHOWN_WORDS])}{more}"
     before = " ".join(words[max(0, place - 3) : place])
     return f'not extractive: word {place + 1}, "{words[place]}", does not follow "{before}"'
@@ -392,7 +392,9 @@ class SummaryReader(TaskReader):
             start = f"{AMBIGUOUS_REMARK}{side} "
             items = {n.removeprefix(start): c for n, c in remarks.items() if n.startswith(start)}
             if number := sum(items.values()):
-                names = ", ".join(list(items)[:SHOWN_ITEMS]) + ", …" * (len(items) > SHOWN_ITEMS)
+                names = ", ".join(list(items)[:SHOWN_ITEMS]) + (
+                    ", …" if len(items) > SHOWN_ITEMS else ""
+                )
                 what = "summary" if number == 1 else "summaries"
                 yield f"{number:,} {what} among the {side} {AMBIGUOUS}: {names}"
 

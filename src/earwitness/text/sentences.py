@@ -128,7 +128,7 @@ def join_pieces(pieces: Sequence[SpokenPiece]) -> JoinedText:
         is_spaced = bool(parts) and not (
             UNSPACED_CHARACTER.match(parts[-1][-1]) and UNSPACED_CHARACTER.match(text)
         )
-        parts += [" " * is_spaced, text]
+        parts += [" " if is_spaced else "", text]
         places.append(length + is_spaced)
         length = places[-1] + len(text)
     return JoinedText("".join(parts), places)
@@ -273,7 +273,7 @@ def break_cue_line(text: str) -> str:
 def fit_cues(segment: SpokenPiece, words: Sequence[SpokenPiece]) -> list[SpokenPiece]:
     """Return the cues of a segment, split between its words if they have times."""
     if not segment.text or not words:
-        return [segment] * bool(segment.text)
+        return [segment] if segment.text else []
     pieces = list(words)
     pieces[0] = pieces[0]._replace(start=segment.start)
     pieces[-1] = pieces[-1]._replace(end=segment.end)

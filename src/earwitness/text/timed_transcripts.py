@@ -133,7 +133,7 @@ def _write_ctm(transcript: TimedTranscript) -> str:
             token = "_".join(word.word.split())
             confidence = "" if word.confidence is None else f" {word.confidence:.6g}"
             times = f"{word.start:.3f} {word.end - word.start:.3f}"
-            lines.append(f"{recording} 1 {times} {token}{confidence}\n" * bool(token))
+            lines.append(f"{recording} 1 {times} {token}{confidence}\n" if token else "")
     return "".join(lines)
 
 
@@ -229,7 +229,7 @@ def parse_timed_transcripts(
     form = form or guess_transcript_form(text, segments)
     if form not in TRANSCRIPTS:
         return [], [Flaw(1, "unknown transcript format", format_remedy())]
-    parts = [normalise_lines(segments)] * bool(TRANSCRIPTS[form].beside)
+    parts = [normalise_lines(segments)] if TRANSCRIPTS[form].beside else []
     return TRANSCRIPTS[form].parse(text, name, *parts)
 
 
@@ -395,7 +395,7 @@ def _parse_tsv(text: str, name: str) -> ParsedTranscripts:
         first, last, said = (*line.split("\t", 2), "", "")[:3]
         start, end = written_number(first), written_number(last)
         if start is not None and end is not None and 0 <= start <= end:
-            segments += [TimedSegment(join_lines(said), start / 1000, end / 1000)] * bool(said)
+            segments += [TimedSegment(join_lines(said), start / 1000, end / 1000)] if said else []
         elif line.strip():
             flaws.append(Flaw(number, "needs start and end in milliseconds, and text, after tabs"))
     return [TimedTranscript(tuple(segments), name)], flaws

@@ -21,6 +21,7 @@ from starlette.requests import Request
 from earwitness.audio.decode import SoundProfile, read_profile
 from earwitness.audio.files import sound_library
 from earwitness.audio.wav import Form, widest_sample
+from earwitness.core import count_text
 from earwitness.errors import EarwitnessError, UsageError, printable
 from earwitness.forms.workbooks.export import workbook_obstacle
 from earwitness.forms.workbooks.write import is_web
@@ -281,7 +282,7 @@ class ServedSounds:
         if not self.distinguishable:
             return ""
         count, names = len(self.distinguishable), ", ".join(self.distinguishable[:SHOWN_CLIPS])
-        clips = f"{count} clip{'s' * (count > 1)} ({names}{', …' * (count > SHOWN_CLIPS)})"
+        clips = f"{count_text(count, 'clip')} ({names}{', …' if count > SHOWN_CLIPS else ''})"
         message = f"the size or header of audio files reveals the system for {clips}"
         return f"{message} — {SOUND_REMEDY}"
 

@@ -196,7 +196,9 @@ def count_minutes(study: Study) -> list[TimedStep]:
     else:
         steps = [*_opening_steps(study)]
         for number, block in enumerate(study.blocks, 1):
-            steps += _block_steps(study, block, f" (block {number})" * (len(study.blocks) > 1))
+            steps += _block_steps(
+                study, block, f" (block {number})" if len(study.blocks) > 1 else ""
+            )
     steps = [*_form_steps(study), *steps, *_quality_steps(study)]
     rests = sum(block.sessions for block in study.blocks) - 1
     rests = (rests + count_further_sessions(study)) * (study.rest_minutes > 0)

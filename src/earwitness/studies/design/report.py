@@ -9,7 +9,7 @@ from pathlib import Path
 from warnings import warn
 
 from earwitness.analysis.screening import SCREENS
-from earwitness.core import Jobs, Progress, StrPath, no_progress
+from earwitness.core import Jobs, Progress, StrPath, count_text, no_progress
 from earwitness.errors import EarwitnessWarning, MissingExtra, UsageError
 from earwitness.io.atomic import AtomicFolder
 from earwitness.io.tables import records_csv
@@ -31,7 +31,7 @@ from earwitness.studies.file.listener_rows import playlist_rows
 from earwitness.studies.file.page_checks import check_pages, pages_section
 from earwitness.studies.file.reader import read_study, with_digest
 from earwitness.studies.file.recordings import recordings_section
-from earwitness.studies.procedure import count_text, tries_text
+from earwitness.studies.procedure import tries_text
 from earwitness.studies.study import Design, Question, Study, StudyBlock
 from earwitness.studies.trials import KINDS, block_kind
 
@@ -80,12 +80,12 @@ def _plan_table(study: Study) -> Table:
     )
     required = f"; required: {', '.join(study.device_required)} ({tries_text(study)})"
     outputs = count_text(len({(one.item, one.system) for one in study.gold}), "output")
-    feedback = f", with feedback (expected answers for {outputs})" * study.feedback
+    feedback = f", with feedback (expected answers for {outputs})" if study.feedback else ""
     practice = f"{count_text(study.training, 'trial')}{feedback}"
     quality, plan = study.quality, study.analysis
-    checks = [f"{count_text(quality.gold, 'gold clip')} per session"] * bool(quality.gold)
-    checks += [f"{count_text(quality.traps, 'trapping clip')} per session"] * bool(quality.traps)
-    checks += [f"{100 * quality.repeats:g} % of trials repeated"] * bool(quality.repeats)
+    checks = [f"{count_text(quality.gold, 'gold clip')} per session"] if quality.gold else []
+    checks += [f"{count_text(quality.traps, 'trapping clip')} per session"] if quality.traps else []
+    checks += [f"{100 * quality.repeats:g} % of trials repeated"] if quality.repeats else []
     scales = ", ".join(plan.scales) or "all scales"
     contrasts = ", ".join(f"{a} – {b}" for a, b in plan.contrasts) or "all pairs of systems"
     rules = list[str]()
@@ -93,13 +93,13 @@ def _plan_table(study: Study) -> Table:
         limits = ", ".join(f"{key} {value:g}" for key, value in rule.limits.items())
         rules.append(f"{SCREENS[rule.name].doc} ({rule.name}: {limits})")
     rows = [
-        ("consent", "required" * bool(study.consent)),
+        ("consent", "required" if study.consent else ""),
         ("form before listening", _form_text(study.before)),
-        ("instructions", "shown" * bool(study.instructions)),
-        ("device checks", ", ".join(study.device) + required * bool(study.device_required)),
+        ("instructions", "shown" if study.instructions else ""),
+        ("device checks", ", ".join(study.device) + (required if study.device_required else "")),
         ("hearing test", f"{hearing}{gate}" if hearing else ""),
-        ("practice", practice * bool(study.training)),
-        ("anchors", count_text(len(study.anchors), "sound") * bool(study.anchors)),
+        ("practice", practice if study.training else ""),
+        ("anchors", count_text(len(study.anchors), "sound") if study.anchors else ""),
         *((f"block {n}", _block_text(block)) for n, block in enumerate(study.blocks, 1)),
         ("quality control", ", ".join(checks)),
         ("form after listening", _form_text(study.after)),
@@ -114,7 +114,7 @@ def _plan_table(study: Study) -> Table:
 
 
 def _form_text(questions: Sequence[Question]) -> str:
-    return count_text(len(questions), "question") * bool(questions)
+    return count_text(len(questions), "question") if questions else ""
 
 
 def _block_text(block: StudyBlock) -> str:
@@ -137,7 +137,7 @@ def _verdict_sentence(claims: Sequence[Claim]) -> str:
 
 
 def _subset_sections(design: Design, number: int) -> list[Section]:
-    where = f" of block {number + 1}" * (len(design.study.blocks) > 1)
+    where = f" of block {number + 1}" if len(design.study.blocks) > 1 else ""
     sections = []
     if margins := subset_margins(design, number):
         labels = [f"subset {n}" for n in range(1, len(design.subsets[number]) + 1)]
@@ -361,7 +361,7 @@ def _design_files(design: Design) -> dict[str, str]:
         row_of[clip.name] = {"name": clip.name, "seconds": clip.seconds, **clip.covariates, **paths}
     tables = {"samples_all.csv": list(row_of)}
     for number, subsets in enumerate(design.subsets, 1):
-        block = f"block_{number}/" * (len(design.subsets) > 1)
+        block = f"block_{number}/" if len(design.subsets) > 1 else ""
         tables |= {
             f"{block}samples_subset_{place}.csv": list(subset)
             for place, subset in enumerate(subsets, 1)

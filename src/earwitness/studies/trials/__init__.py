@@ -35,7 +35,7 @@ def _check_kind(name: str, loaded: Any) -> str:
     if not (isinstance(loaded, type) and issubclass(loaded, TrialKind)):
         return "is not a subclass of earwitness.studies.trials.base.TrialKind"
     wrong = f'has the name "{loaded.name}", which differs from its entry point'
-    return wrong * (loaded.name != name)
+    return wrong if loaded.name != name else ""
 
 
 KINDS: PluginTable[type[TrialKind]] = PluginTable(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from earwitness.analysis.plan import ANCHOR_CUTOFFS_HZ
-from earwitness.core import Rating
+from earwitness.core import Rating, count_text
 from earwitness.errors import UsageError
 from earwitness.ratings.scales import BASIC_QUALITY_SCALE, DIFFERENCE_GRADE, IMPAIRMENT_SCALE
 from earwitness.studies.population import Person
@@ -61,8 +61,8 @@ def weak_anchor_notes(losses: Iterable[AnchorLoss]) -> Iterator[str]:
         if weak := [one for one in own if one.is_weak]:
             least = min(weak, key=lambda one: one.loss)
             yield (
-                f"{anchor} hardly differs from the reference in {len(weak):,} of {len(own):,} "
-                f"clip{'s' * (len(own) > 1)}: what it lacks is {min(-least.loss, 99):.0f} dB below "
+                f"{anchor} hardly differs from the reference in {len(weak):,} of "
+                f"{count_text(len(own), 'clip')}: what it lacks is {min(-least.loss, 99):.0f} dB below "
                 f"the reference ({least.item}, {least.rate / 1000:g} kHz) — leave {anchor} out of "
                 "anchors, or use references with more bandwidth"
             )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from earwitness.core import Answer
+from earwitness.core import Answer, count_text
 from earwitness.errors import UsageError
 from earwitness.ratings.scales import PLANE_SCALES
 from earwitness.studies.design.orders import williams_row
@@ -211,8 +211,8 @@ class PlaneKind(TrialKind):
     def practice_text(self, trials: Sequence[Trial], words: Wording, *, feedback: bool) -> str:
         """Return what is practised, and whether expected places are shown afterwards."""
         has_all_steps = len({trial.scales for trial in trials}) > len(PLANE_SCALES)
-        texts = ["training_told", *["plane_training_told"] * has_all_steps]
-        texts += ["plane_feedback_told"] * feedback
+        texts = ["training_told", *(["plane_training_told"] if has_all_steps else [])]
+        texts += ["plane_feedback_told"] if feedback else []
         return "\n\n".join(words.page(text) for text in texts)
 
     def session_text(self, trials: Sequence[Trial], words: Wording) -> str:
@@ -286,7 +286,7 @@ class PlaneKind(TrialKind):
     def load(self, systems: int) -> Load:
         listening = self._max_hours * self.points * self.point_seconds
         browsing = 60 * self.explore_minutes + listening
-        how = f"{systems} skim{'s' * (systems != 1)}, each played once"
+        how = f"{count_text(systems, 'skim')}, each played once"
         return Load(1, systems, systems * len(PLANE_SCALES), how, browsing)
 
 

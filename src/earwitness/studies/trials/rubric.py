@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from earwitness.core import Rating
+from earwitness.core import Rating, count_text
 from earwitness.errors import UsageError
 from earwitness.ratings.rubric import TOTAL, Dimension, Rubric, read_rubric
 from earwitness.ratings.rubric_totals import BLANK_POLICIES, Blank, total
@@ -260,5 +260,5 @@ class RubricKind(TrialKind):
 
     def load(self, systems: int) -> Load:
         dimensions = len(self.scales)
-        how = f"1 sound, {systems} caption{'s' * (systems > 1)} × {dimensions} dimensions"
+        how = f"1 sound, {count_text(systems, 'caption')} × {dimensions} dimensions"
         return Load(1, 1, systems * dimensions, how)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from earwitness.core import count_text
 from earwitness.ratings.scales import SCALES
 from earwitness.studies.study import Trial
 from earwitness.studies.trials.base import Load, TrialKind, TrialQuestion
@@ -35,8 +36,8 @@ class SingleKind(TrialKind):
     def load(self, systems: int) -> Load:
         scales = len(self.scales)
         questions = systems * scales
-        how = f"{systems} systems × {scales} scale{'s' * (scales > 1)}"
-        how += " × 2 sounds" * self.open_reference
+        how = f"{systems} systems × {count_text(scales, 'scale')}"
+        how += " × 2 sounds" if self.open_reference else ""
         return Load(systems, questions * (1 + self.open_reference), questions, how)
 
 

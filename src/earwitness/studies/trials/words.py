@@ -71,7 +71,7 @@ class TextKind(TrialKind):
     def presented(self, trial: Trial, words: Wording, reference: str) -> list[tuple[str, str]]:
         """Return the recording of the transcript, if it is played."""
         del words, reference
-        return [(min(trial.systems), "")] * self.audio
+        return [(min(trial.systems), "")] if self.audio else []
 
 
 # --- Extraction of words -------------------------------------------------------------------------
