@@ -276,8 +276,8 @@ class StimulusComment:
 
 @dataclass(frozen=True, slots=True)
 class PairChoices:
-    """Choices between two systems: ``a``, ``b`` or neither, on ``items`` items; for ABX correct or
-    incorrect.
+    """Choices between two systems: ``a``, ``b`` or neither, on ``items`` items; for ABX correct
+    or incorrect.
 
     ``share`` is the share of ``a``, where neither counts as half, with its confidence interval: the
     mean over listeners, or of all choices if results generalize to other items. ``p`` is that of a

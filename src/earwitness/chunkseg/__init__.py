@@ -7,8 +7,8 @@ In the cases where chunkseg is wrong, the correct value is returned; ``exact=Tru
 chunkseg's. ``tm_rule="start"`` pairs titles as chunkseg 0.3.4 does. docs/migrate/chunkseg.md lists
 every difference, with an example.
 
-Use ``earwitness.score`` for better confidence intervals; this module exists to reproduce published
-numbers.
+Use ``earwitness.score`` for better confidence intervals; this module exists to reproduce
+published numbers.
 
 >>> evaluate([120.5, 300.0], [125.0, 310.0], 600.0)["collar_f1"]
 0.0

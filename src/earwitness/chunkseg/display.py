@@ -10,8 +10,8 @@ from earwitness.chunkseg.metrics import COUNT_KEYS, ChunksegResults
 def print_results(results: Mapping[str, Mapping[str, float]]) -> None:
     """Print one line per key, in per cent except for counts.
 
-    Further lines have the model for titles, and the number of samples that could not be aligned, if
-    any.
+    Further lines have the model for titles, and the number of samples that could not be aligned,
+    if any.
 
     Parameters
     ----------

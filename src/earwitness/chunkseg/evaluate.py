@@ -126,8 +126,8 @@ def evaluate(
     Raises
     ------
     UsageError
-        If an argument is invalid, the aligner cannot be used, or chunkseg fails and ``exact`` is
-        true.
+        If an argument is invalid, the aligner cannot be used, or chunkseg fails and ``exact``
+        is true.
 
     Examples
     --------

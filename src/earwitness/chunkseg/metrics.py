@@ -175,8 +175,8 @@ def _hamming_distance(output: set[int], reference: set[int]) -> int:
     """Return the generalized Hamming distance: 2 per insertion or deletion, 1 per chunk of shift.
 
     ``costs`` has the lowest cost of every balance: the number of boundaries of the output
-    (positive) or of the reference (negative) that wait for one of the other side, which costs 1 per
-    chunk.
+    (positive) or of the reference (negative) that wait for one of the other side, which costs 1
+    per chunk.
     """
     costs, before = {0: 0}, 0
     for place in sorted(output | reference):

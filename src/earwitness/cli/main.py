@@ -129,8 +129,8 @@ class VerbGroup(SectionGroup):
 @click.group(cls=VerbGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="earwitness")
 def group() -> None:
-    """Evaluate audio systems: score outputs, run listening tests, and check metrics against human
-    ratings.
+    """Evaluate audio systems: score outputs, run listening tests, and check metrics against
+    human ratings.
 
     Run `earwitness COMMAND --help` for the options of a command.
     """

@@ -145,8 +145,8 @@ def soundscape_command(
     """Synthesize a day-long recording with known sources.
 
     TIMETABLE is a YAML file, or a preset: village (default), city or forest. Next to the audio
-    file, the command writes labels (start and end of every sound) and the true content of each
-    hour.
+    file, the command writes labels (start and end of every sound) and the true content of
+    each hour.
 
     \b
     earwitness soundscape village -o day.flac

@@ -115,8 +115,8 @@ def import_xlsx_command(
     file among FILES they are converted to answers, in a database or as JSON Lines. Without one they
     are converted to a table of ratings, in which each dimension and the total are scales. All
     errors are reported at once, by sheet and cell. Nothing is imported from raters whose workbooks
-    have errors (exit status 2); the others are imported. Importing the same file again changes
-    nothing.
+    have errors (exit status 2); the others are imported. Importing the same file again
+    changes nothing.
 
     \b
     earwitness study import-xlsx study.yaml returned/*.xlsx --db study.db

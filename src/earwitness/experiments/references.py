@@ -141,8 +141,8 @@ def references_experiment(
     jobs
         Number of worker processes, or a function that distributes work as ``map`` does.
     progress
-        Function that is called with the numbers of completed steps, of all steps, and of completed
-        steps.
+        Function that is called with the numbers of completed steps, of all steps, and of
+        completed steps.
     cache
         Folder for finished parts, so that an interrupted experiment can be resumed.
     simulated

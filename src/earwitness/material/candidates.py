@@ -30,8 +30,8 @@ class ClipRule:
     seconds
         Shortest and longest duration of a clip, in seconds.
     min_speech
-        Least duration of speech in a clip, in seconds. By default three quarters of the shortest
-        duration.
+        Least duration of speech in a clip, in seconds. By default three quarters of the
+        shortest duration.
     silence
         Time without speech at both ends of a clip, in seconds.
     gap

@@ -79,8 +79,8 @@ class ClipSettings(ClipRule):
     ----------
     annotation
         Files or folders with the times of speech: CHiME transcripts (JSON), RTTM, CTM, TextGrid,
-        SRT, WebVTT, or CSV with recording, start, end and perhaps speaker. By default, speech is
-        detected.
+        SRT, WebVTT, or CSV with recording, start, end and perhaps speaker. By default, speech
+        is detected.
     detector
         Speech detector: ``webrtc``, or a Silero ONNX file. By default the file of silero-vad if
         that package and onnxruntime are installed, else webrtc.

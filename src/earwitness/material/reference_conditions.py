@@ -136,8 +136,8 @@ def audio_conditions(
     kind
         Conditions to create: the twelve of P.835, low-pass anchors of MUSHRA, or MNRU.
     noise
-        Audio file of the noise of P.835. By default Gaussian noise with the mean spectrum of the
-        clips.
+        Audio file of the noise of P.835. By default Gaussian noise with the mean spectrum of
+        the clips.
     seed
         Random seed.
     q

@@ -43,8 +43,8 @@ class ScoreOptions:
     score_pattern
         Pattern of sample names in tables of scores.
     score_columns
-        Columns of tables of scores by role, such as ``item=clip``, or ``sample=file`` for sample
-        names.
+        Columns of tables of scores by role, such as ``item=clip``, or ``sample=file`` for
+        sample names.
     low
         Metrics, or scales of ratings, for which lower is better.
     system

@@ -228,8 +228,8 @@ class ScoreRatingSample:
     Ratings may have one row, shared by all draws. Unknown units have weight 0; their value must be
     a number but has no effect. ``margins`` is one number, or groups × metrics: a score difference
     of at most this much is a tie. Margins affect only counts of pairs, not correlations.
-    ``controls`` is the number of the last metrics, with which the correlation of all others is
-    removed.
+    ``controls`` is the number of the last metrics, with which the correlation of all others
+    is removed.
     """
 
     scores: Floats

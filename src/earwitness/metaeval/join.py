@@ -137,8 +137,8 @@ class ScoreRatingTable:
 
     ``scores`` has shape metrics × systems × items, with signs changed so that higher scores go with
     higher ratings if metric and people agree, and NaN for missing scores. If ``paired``, ratings
-    are choices between two systems instead of votes on one. If ``low_is_good``, lower ratings are
-    better.
+    are choices between two systems instead of votes on one. If ``low_is_good``, lower ratings
+    are better.
     """
 
     scale: str

@@ -36,8 +36,8 @@ FOLDS = 5
 
 
 class TieCalibration(NamedTuple):
-    """acc_23 by metric with cross-validated margins, margins (folds × metrics) and margins of all
-    items.
+    """acc_23 by metric with cross-validated margins, margins (folds × metrics) and margins of
+    all items.
 
     It is not possible with fewer than two items.
     """

@@ -178,8 +178,8 @@ class ScaleConcordance:
     """Agreement of all metrics with the ratings on one scale.
 
     ``people`` has the mean rating of each system; ``chance`` the agreement expected by chance, with
-    its range at the confidence level. ``warnings`` are ordered by importance; ``notes`` are less
-    important.
+    its range at the confidence level. ``warnings`` are ordered by importance; ``notes`` are
+    less important.
     """
 
     scale: Value

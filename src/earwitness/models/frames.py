@@ -187,8 +187,8 @@ def load_frame_file(
 ) -> FrameFile:
     """Return the frames of a file, from the cache as far as possible.
 
-    ``on_seconds`` is called with the number of seconds read. Frames of several files may share a
-    ``hold``.
+    ``on_seconds`` is called with the number of seconds read. Frames of several files may share
+    a ``hold``.
     """
     hold = hold or CacheHold(cache)
     hold.add(shard_folder(source.path, cache, sparse=sparse))

@@ -92,8 +92,8 @@ def load_model(folder: Path, kind: ModelKind) -> LoadedModel:
 def probabilities(config: Any, logits: Any, rows: int) -> Any:
     """Return probabilities: of each class on its own if multi-label, otherwise of one among all.
 
-    ``problem_type`` decides; if it is missing, AudioSet class sets count as multi-label, others as
-    single-label.
+    ``problem_type`` decides; if it is missing, AudioSet class sets count as multi-label, others
+    as single-label.
     """
     import torch
 

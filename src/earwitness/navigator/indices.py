@@ -6,8 +6,8 @@ environment", Procedia Computer Science 29, per band b. With the amplitude ``a``
 
 - acoustic complexity: ACI = Σ |a(t+1) − a(t)| / Σ a(t), over consecutive frames of 5.12 s;
 - temporal entropy, as concentration of energy in time: 1 − H, with H = −Σ p log p / log N and
-  p = e / Σ e, over N present frames. Since −Σ p log p = log Σ e − Σ e log e / Σ e, it follows from
-  sums;
+  p = e / Σ e, over N present frames. Since −Σ p log p = log Σ e − Σ e log e / Σ e, it follows
+  from sums;
 - events per second: how often the level rises above the median of its 5.12 s by more than 6 dB.
 
 Numerators and denominators are summed over columns of 5.12 s (256 frames, level 8), so the indices

@@ -489,8 +489,8 @@ def read_ratings(
     pattern
         Pattern of sample names with item and system, such as ``{system}/{item}.wav``.
     columns
-        Names of columns, by role; ``sample`` is the role of sample names. An empty name excludes a
-        role.
+        Names of columns, by role; ``sample`` is the role of sample names. An empty name excludes
+        a role.
     scales
         Columns that are scales.
     constants

@@ -61,8 +61,8 @@ class SkimOptions(ClockSettings):
         Blocks with speech: ``keep``, ``avoid``, or play backwards (``reverse``).
     detector
         Speech detector: a Silero ONNX file, or cues. By default the file of silero-vad if that
-        package and onnxruntime are installed, else the classes of YAMNet as the embedder, else
-        cues.
+        package and onnxruntime are installed, else the classes of YAMNet as the embedder,
+        else cues.
     sparse
         Analyse only 2 s of every 8 s, which is faster.
     to

@@ -33,8 +33,8 @@ class ClipPlacement(NamedTuple):
 def place_clips(source: SoundSource, seconds: float, rng: Generator) -> tuple[ClipPlacement, ...]:
     """Return at least one clip for an event of about ``seconds``.
 
-    Continuous sounds fill the event and are cut at its end; calls are complete, so they may end
-    earlier.
+    Continuous sounds fill the event and are cut at its end; calls are complete, so they may
+    end earlier.
     """
     if source.event is None:
         differences = [abs(length - seconds) for length in source.lengths]

@@ -134,8 +134,8 @@ def least_mean_path_costs(tables: Matrix) -> Matrix:
     """Return the lowest mean cost of a monotonic path in each of several tables of costs.
 
     The mean is minimized, not the sum: it is unique even if several paths have the same sum, and
-    never rises when a cost falls. ``least[:, j, k]`` is the lowest sum of k + 1 cells up to column
-    j.
+    never rises when a cost falls. ``least[:, j, k]`` is the lowest sum of k + 1 cells up to
+    column j.
     """
     count, rows, columns = tables.shape
     least = np.full((count, columns, rows + columns), np.inf)

@@ -488,8 +488,8 @@ def find_speech(
         ``webrtc``, a Silero ONNX file, or a detector. By default Silero if its file and onnxruntime
         are installed, and otherwise WebRTC.
     threshold
-        Probability from which a frame starts a segment. Frames below ``threshold`` − 0.15 are
-        silence.
+        Probability from which a frame starts a segment. Frames below ``threshold`` − 0.15
+        are silence.
     min_speech
         Segments that are not longer are left out, in seconds.
     min_silence

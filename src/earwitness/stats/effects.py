@@ -52,8 +52,8 @@ def fit_listener_slopes(
 ) -> Slopes:
     """Return the slope of each column for each of ``size`` listeners.
 
-    ``means`` has the indices of the effects that votes share: the stimulus, or the item and the
-    system.
+    ``means`` has the indices of the effects that votes share: the stimulus, or the item and
+    the system.
     """
     effects = columns.shape[1]
     present, listener_index = np.unique(listeners, return_inverse=True)

@@ -148,8 +148,8 @@ def fit_bradley_terry(choices: Choices) -> BradleyTerryFit:
     Returns
     -------
     BradleyTerryFit
-        Log abilities with standard errors clustered by listener; ±∞ or NaN for systems outside the
-        core.
+        Log abilities with standard errors clustered by listener; ±∞ or NaN for systems outside
+        the core.
 
     References
     ----------

@@ -205,8 +205,8 @@ def _noncentral_t_tails(shift: float, freedom: float, critical: float) -> float:
 
 
 def _difference_error(plan: PowerScenario) -> tuple[float, float, float]:
-    """Return the standard error of a difference, its degrees of freedom, and its overestimation
-    factor.
+    """Return the standard error of a difference, its degrees of freedom, and its
+    overestimation factor.
     """
     listeners = plan.listeners
     if plan.method == "cluster_t":

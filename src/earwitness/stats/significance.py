@@ -142,8 +142,8 @@ def effect_sizes(moments: Moments, level: float) -> Sizes:
 def _noncentral_centre(freedom: Floats, t: Floats, is_far: Bools, level: float) -> Floats:
     """Return the noncentrality with probability (1 + level) / 2 below ``t``.
 
-    For large ``t`` only the chi distribution of the denominator matters; the search would not
-    converge.
+    For large ``t`` only the chi distribution of the denominator matters; the search would
+    not converge.
     """
     from scipy.special import chdtri, nctdtrinc
 
@@ -488,8 +488,8 @@ def _all_flips(n: int) -> Floats:
 def compute_permutation_p_values(a: Floats, b: Floats, permuted: PermutedDifferences) -> Floats:
     """Return two-sided p, never 0: the observed difference is one of the permutations.
 
-    Differences that are equal except for rounding are ties; an undefined difference counts as
-    extreme.
+    Differences that are equal except for rounding are ties; an undefined difference counts
+    as extreme.
     """
     observed = a - b
     tolerance = DIFFERENCE_TOLERANCE * np.maximum(1, np.maximum(np.abs(a), np.abs(b)))

@@ -61,8 +61,8 @@ class Votes:
         return table
 
     def panels(self) -> list[list[int]]:
-        """Return groups of listeners who are connected by common stimuli, in order of the first
-        listener.
+        """Return groups of listeners who are connected by common stimuli, in order of the
+        first listener.
 
         >>> zeros = np.zeros(3, np.int64)
         >>> votes = Votes(np.ones(3), zeros, np.array([0, 1, 0]), np.arange(3), (1, 2, 3))

@@ -76,8 +76,8 @@ def agree(
         How scores are read and which metrics are used. Its fields ``metrics``, ``baselines``,
         ``outputs``, ``score_pattern`` and ``score_columns`` may also be passed as arguments.
     reading
-        How tables of ratings are read. Its fields, except ``scales``, may also be passed as
-        arguments.
+        How tables of ratings are read. Its fields, except ``scales``, may also be passed
+        as arguments.
     screening
         Screening rules with their default limits, or none. By default those of the study.
     reference

@@ -178,8 +178,8 @@ def read_word_answers(path: StrPath | Records, items: StrPath | Records) -> list
     Returns
     -------
     list of dict
-        One record per item that has an answer, as in a references file; the annotator is the
-        listener.
+        One record per item that has an answer, as in a references file; the annotator is
+        the listener.
 
     Raises
     ------

@@ -23,8 +23,8 @@ Quality = Callable[[str, str, str], float]  # quality from 0 to 1 of an item, sy
 class Person:
     """A simulated listener, who perceives quality with a bias and random inconsistency.
 
-    A careless listener answers at random. By the end of a session, perceived quality has dropped by
-    ``fatigue``.
+    A careless listener answers at random. By the end of a session, perceived quality has dropped
+    by ``fatigue``.
     """
 
     quality: Quality

@@ -74,8 +74,8 @@ def study_power(
         Scale of the pilot, such as ``MOS``, or with its range, ``MOS=1:5``, which must be that of
         the planned scale. By default the scale of the same name, or the only one.
     reading
-        How tables of the pilot are read. Its fields, except ``scales``, may also be passed as
-        arguments.
+        How tables of the pilot are read. Its fields, except ``scales``, may also be passed
+        as arguments.
     sd
         Standard deviations in points of the scale, which override those of the pilot or the assumed
         ones: listener, item, listener_system, item_system, residual.

@@ -104,8 +104,8 @@ def study_simulate(
     population
         Variation between listeners and items (default: ``Population()``).
     output
-        Folder to create with the answers, the true values and all results. By default nothing is
-        written.
+        Folder to create with the answers, the true values and all results. By default nothing
+        is written.
     seed
         Random seed.
     **numbers

@@ -189,8 +189,8 @@ FREQUENCY_AXES, PALETTES = ("mel", "log", "linear"), ("magma", "viridis", "civid
 class RecordingDisplay:
     """How long recordings are shown to all listeners.
 
-    ``range_db`` are the levels at the ends of the colour scale; by default they follow from the
-    recording.
+    ``range_db`` are the levels at the ends of the colour scale; by default they follow from
+    the recording.
     """
 
     pooling: str = POOLINGS[0]

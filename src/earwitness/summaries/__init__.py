@@ -60,8 +60,8 @@ def sumaccy(
     arcs
         Arcs of the network: ``"observed"`` or ``"original"``.
     boundary
-        Whether the weight includes the arcs to the first and from the last word: ``"include"`` or
-        ``"exclude"``.
+        Whether the weight includes the arcs to the first and from the last word: ``"include"``
+        or ``"exclude"``.
     word_match
         Comparison of words by ``"position"`` or by spelling (``"surface"``).
 

@@ -373,8 +373,8 @@ def closest(
     Labels are the positions of the summary's words (0 matches nothing), or their spelling if
     ``words`` has the word at every position. With the objective ``"edits"``, the fewest edits
     decide; with ``"accuracy"``, the fewest edits per word of the path. Ties are resolved by the
-    longest path, then by the largest support (sum of log counts of arcs), then by the smallest
-    positions.
+    longest path, then by the largest support (sum of log counts of arcs), then by the
+    smallest positions.
 
     >>> people = ((7,), (1, 9), (7, 8), (2, 3, 4, 5, 6, 9), (7,))
     >>> closest(Network(9, people), (1, 5, 6, 7, 8, 9))

@@ -75,8 +75,8 @@ class SummarizationAccuracy(SummaryItems):
 
     "Closest" has two definitions: the fewest edits (`edits`), or the fewest edits per word of the
     path (`accuracy`, which never decreases when a reference is added). Of equally close paths the
-    longest is used, then the one supported by most people, then the one with the smallest
-    positions.
+    longest is used, then the one supported by most people, then the one with the
+    smallest positions.
 
     All reference summaries of an item form one network, so every item counts once, also in micro
     values. `wsumaccy_normalised_micro` divides the sum of weighted accuracies by the sum of
@@ -91,8 +91,8 @@ class SummarizationAccuracy(SummaryItems):
         ``"observed"`` uses the arcs of reference summaries; ``"original"`` also those between
         neighbours in the transcript and from any word to the end.
     boundary
-        Whether the weight includes the arcs to the first and from the last word: ``"include"`` or
-        ``"exclude"``.
+        Whether the weight includes the arcs to the first and from the last word: ``"include"``
+        or ``"exclude"``.
     word_match
         Comparison of words by ``"position"``, or by spelling (``"surface"``), which is optimistic.
 
@@ -261,8 +261,8 @@ class WordAccuracy(SummaryPairs):
     one with most correct words is used.
 
     Values without `_micro` are means over cases; for values with `_micro`, words are summed over
-    all cases first. For several reference summaries, counts are averaged (or those of the best are
-    used).
+    all cases first. For several reference summaries, counts are averaged (or those of the best
+    are used).
 
     Parameters
     ----------
@@ -309,8 +309,8 @@ class KeptWords(SummaryPairs):
     """Precision, recall and F1 of the kept words of the transcript, and compression rates.
 
     Values without `_micro` are means over cases; for values with `_micro`, words are summed over
-    all cases first. For several reference summaries, counts are averaged (or those of the best are
-    used).
+    all cases first. For several reference summaries, counts are averaged (or those of the best
+    are used).
 
     Parameters
     ----------

@@ -50,8 +50,8 @@ class Bleu(SummaryMetric):
     Parameters
     ----------
     smooth
-        Smoothing of n-gram orders without a match: ``"none"``, ``"exp"``, ``"floor"`` or
-        ``"add-k"``.
+        Smoothing of n-gram orders without a match: ``"none"``, ``"exp"``, ``"floor"``
+        or ``"add-k"``.
 
     References
     ----------

@@ -209,8 +209,8 @@ def add_checked_answer(
 ) -> AnswerOutcome:
     """Store an answer, marked if it claims that sounds were heard which cannot have been.
 
-    If ``is_last``, the listener may not take part any further. If the page ``has_draft``, it is
-    deleted.
+    If ``is_last``, the listener may not take part any further. If the page ``has_draft``, it
+    is deleted.
     """
     checked = {name: value for name, value in meta.items() if name != UNHEARD_META_KEY}
     if claim is not None and claim.sounds:

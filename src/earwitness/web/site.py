@@ -70,8 +70,8 @@ class PageSequence:
     """Pages of a listener in order; the last one is the end page, which is never answered.
 
     Only names and times are kept: ``content`` returns a page by its index, and creates it if
-    needed. ``minutes`` is the time from each page to the end; pages that only show text take no
-    time.
+    needed. ``minutes`` is the time from each page to the end; pages that only show text take
+    no time.
     """
 
     outline: PageOutline

@@ -207,8 +207,8 @@ def study_check(
     Raises
     ------
     InputError
-        If the study file is invalid, or an audio file is missing, unreadable or silent; lists all
-        problems.
+        If the study file is invalid, or an audio file is missing, unreadable or silent; lists
+        all problems.
     UsageError
         If the time is too short, or the study sets its clips by rows.
 

@@ -84,8 +84,8 @@ class PairKind(TrialKind):
     def rated_pair(self, trial: Trial) -> tuple[str, str]:
         """Return the system that is rated and the one it is rated against, in whatever order.
 
-        The latter is the reference or the system named first in the study; otherwise the first by
-        name.
+        The latter is the reference or the system named first in the study; otherwise the first
+        by name.
         """
         against = trial.against or trial.treatment[0]
         [system] = (name for name in trial.systems if name != against)
@@ -191,8 +191,8 @@ class CCR(PairKind):
     """Two clips in sequence, in either order: how does the second compare with the first?
 
     The sign of the answer is normalized before the rating is stored, so that the rating always
-    states how much better one named system is than the other; the order of presentation is stored
-    too.
+    states how much better one named system is than the other; the order of presentation is
+    stored too.
 
     In the browser, one button plays both sounds, labelled First sound and Second sound, with a
     pause of 0.5 s between them; the one that is playing is highlighted. The answers open when both

@@ -86,8 +86,8 @@ def read_speech(
     ----------
     path
         A text, of which every line is split into sentences; a transcript with times, in a format
-        of ``TRANSCRIPTS``; or a JSON Lines file of items or references, of which every line is an
-        utterance.
+        of ``TRANSCRIPTS``; or a JSON Lines file of items or references, of which every line is
+        an utterance.
     tokenize
         Tokenizer of texts: ``"blanks"`` or ``"japanese"``.
     where

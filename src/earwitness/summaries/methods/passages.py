@@ -70,8 +70,8 @@ def find_passages(
     duration
         Duration of the recording in seconds. Words that exceed it are cut there.
     margin
-        Seconds before and after a passage that belong to it; at most half of the gap to any other
-        word.
+        Seconds before and after a passage that belong to it; at most half of the gap to any
+        other word.
 
     Returns
     -------

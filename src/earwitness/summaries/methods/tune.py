@@ -74,8 +74,8 @@ def read_references(
 ) -> tuple[tuple[SpokenUtterance, ...], tuple[Case, ...]]:
     """Return the utterances of a references file, and their reference summaries.
 
-    The words of an utterance are the recognized words of its item if it has any, else those of its
-    transcript.
+    The words of an utterance are the recognized words of its item if it has any, else those of
+    its transcript.
 
     Parameters
     ----------
@@ -415,8 +415,8 @@ def tune_weights(
     Raises
     ------
     UsageError
-        If an argument is invalid, there are fewer utterances than folds, or no weight can be
-        fitted.
+        If an argument is invalid, there are fewer utterances than folds, or no weight can
+        be fitted.
 
     Examples
     --------
