@@ -169,7 +169,6 @@ class Metric(ABC):
 
     def alignment(self, case: Case) -> Alignment | None:
         """Return the word alignment of a case, or None if the metric does not align words."""
-        del case
         return None
 
     def measure_views(self, cases: Sequence[Case], *, each: bool = True) -> ReferenceViews:
@@ -215,7 +214,6 @@ class Metric(ABC):
         array
             Subsets × cases × statistics, the same as ``measure_many`` gives with these references.
         """
-        del names
         step = max(1, CASES_AT_ONCE // max(1, len(cases)))
         rows = [
             self.measure_many(keep_subsets(cases, subsets[start : start + step]))
@@ -328,7 +326,6 @@ class PairMetric(Metric):
 
     def measure_views(self, cases: Sequence[Case], *, each: bool = True) -> ReferenceViews:
         """Compute all statistics from one measurement of every pair."""
-        del each
         columns, rows, goodness = self._measure(cases)
         counts = columns.counts
         several = np.repeat(counts > 1, counts)
@@ -337,7 +334,6 @@ class PairMetric(Metric):
 
     def measure_subsets(self, cases: Cases, subsets: Bools, names: Collection[str] = ()) -> Floats:
         """Compute all statistics from one measurement of every pair."""
-        del names
         columns, rows, goodness = self._measure(cases)
         first = bounds(columns.counts)[:-1]
         step = max(1, CASES_AT_ONCE // max(1, len(cases)))

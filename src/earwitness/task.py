@@ -284,12 +284,10 @@ class TaskReader(ABC):
 
     def separate(self, remarks: Counter[str]) -> dict[str, TaskReader]:
         """Return readers of these parts, by the names of the parts; ``remarks`` are of the run."""
-        del remarks
         return {}
 
     def with_progress(self, progress: Progress) -> TaskReader:
         """Return a reader that reports the progress of long work, in this process."""
-        del progress
         return self
 
     @abstractmethod
@@ -320,17 +318,14 @@ class TaskReader(ABC):
         self, block: LineBlock, system: str, on_error: OnError, by: tuple[Slicing, ...]
     ) -> ParsedBatch:
         """Return cases of lines that have output and reference; UsageError if not supported."""
-        del block, system, on_error, by
         raise UsageError("two files are required: outputs and references")
 
     def details(self, records: Sequence[Any]) -> list[Any]:
         """Return the data of each output for the collectors of the task."""
-        del records
         return []
 
     def output_remarks(self, records: Sequence[Any]) -> Counter[str]:
         """Return remarks about additional fields of output lines."""
-        del records
         return Counter()
 
     def example(
@@ -345,7 +340,6 @@ class TaskReader(ABC):
         By default, these are the word alignments of metrics that align words. ``cases`` are by
         system, ``references`` by annotator.
         """
-        del references
         alignments = {system: metrics.alignments(case) for system, case in cases.items()}
         aligned = {name: pairs for name, pairs in alignments.items() if pairs}
         return replace(item, alignments=aligned)
@@ -470,9 +464,8 @@ class Collector(ABC):
     def add(self, batch: ScoredBatch) -> None:
         """Add the cases of a batch that count."""
 
-    def result(self, level: float) -> Any:
+    def result(self, level: float) -> Any:  # noqa: B027 - files have none
         """Return this part of the result, with intervals of this level; None if it is a file."""
-        del level
 
     def notes(self) -> Iterator[str]:
         """Yield notes about this part of the result; by default none."""
@@ -592,16 +585,14 @@ ExampleSections = Callable[
 
 
 def no_example_sections(
-    shown: Sequence[ExampleItem], values: Sequence[Value], worst: Mapping[str, str]
+    _shown: Sequence[ExampleItem], _values: Sequence[Value], _worst: Mapping[str, str]
 ) -> Iterable[Section]:
     """Return no sections."""
-    del shown, values, worst
     return ()
 
 
-def no_collectors(settings: CollectorSettings) -> Sequence[TaskCollector]:
+def no_collectors(_settings: CollectorSettings) -> Sequence[TaskCollector]:
     """Return no collectors."""
-    del settings
     return ()
 
 

@@ -65,9 +65,8 @@ def figure_text(value: float) -> str:
 # --- Unplayed sounds and device checks -----------------------------------------------------------
 
 
-def unheard(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -> Judgments:
+def unheard(_ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -> Judgments:
     """Judge the share of sounds that each listener did not play to the end."""
-    del ratings
     return {
         who: _judge_plays(counts, limits["share"])
         for who, counts in evidence.plays.items()
@@ -85,16 +84,14 @@ def _judge_plays(counts: PlaybackCounts, share: float) -> tuple[str, bool]:
 
 
 def _unknown_play_notes(
-    ratings: RatingSequence, evidence: ScreeningEvidence, verdicts: Sequence[ScreeningVerdict]
+    _ratings: RatingSequence, evidence: ScreeningEvidence, _verdicts: Sequence[ScreeningVerdict]
 ) -> list[str]:
-    del ratings, verdicts
     answers = sum(counts.unknown for counts in evidence.plays.values())
     return [f"playback was not recorded for {count_text(answers, 'answer')}"] if answers else []
 
 
-def device(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -> Judgments:
+def device(_ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -> Judgments:
     """Judge the share of right rounds in each check of a listener's device."""
-    del ratings
     return {
         who: _judge_device(hits, limits["hits"]) for who, hits in evidence.devices.items() if hits
     }
@@ -113,10 +110,9 @@ PLAY_TOLERANCE = 0.95  # share of the length of sounds below which an answer is 
 
 
 def known_answers(
-    role: str, ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits
+    role: str, _ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits
 ) -> Judgments:
     """Judge the share of wrong answers to gold or trapping clips of each listener."""
-    del ratings
     tolerance = limits.get("tolerance", 0)
     within = f"wrong{f' by more than {tolerance:g}' if tolerance else ''}"
     judged = {}
@@ -126,9 +122,8 @@ def known_answers(
     return judged
 
 
-def repeats(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -> Judgments:
+def repeats(_ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -> Judgments:
     """Judge the share of repeated stimuli whose first two votes differ too much."""
-    del ratings
     far = defaultdict[Who, list[bool]](list)
     for repeat in evidence.quality.repeats:
         change = abs(repeat.values[1] - repeat.values[0])
@@ -137,9 +132,8 @@ def repeats(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits
     return {who: _judge_share(own, "repeated vote", what, limits) for who, own in far.items()}
 
 
-def hasty(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -> Judgments:
+def hasty(_ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -> Judgments:
     """Judge the share of trials answered too fast, and the time of the whole test."""
-    del ratings
     least = f" or {limits['seconds']:g} s" if limits["seconds"] else ""
     judged = {}
     for who, times in evidence.quality.times.items():
@@ -156,9 +150,8 @@ def hasty(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) 
     return judged
 
 
-def hearing(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -> Judgments:
+def hearing(_ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -> Judgments:
     """Judge the speech reception threshold of each listener in the hearing test."""
-    del ratings
     most = limits["max_srt"]
     return {
         who: (f"threshold {figure_text(srt)} dB (maximum {figure_text(most)})", srt <= most)
@@ -177,12 +170,11 @@ def _judge_share(failed: Sequence[bool], noun: str, what: str, limits: Limits) -
 # --- Agreement with the panel: P.808 and BT.500 --------------------------------------------------
 
 
-def p808(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -> Judgments:
+def p808(ratings: RatingSequence, _evidence: ScreeningEvidence, limits: Limits) -> Judgments:
     """Judge the variance of ratings and their correlation with the mean of the others.
 
     An undefined figure does not exclude a listener.
     """
-    del evidence
     table, listeners = _vote_table(ratings)
     judged = {}
     correlations = leave_one_out_figures(table).correlation.tolist()
@@ -199,17 +191,15 @@ def p808(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -
 
 
 def _undefined_figure_notes(
-    ratings: RatingSequence, evidence: ScreeningEvidence, verdicts: Sequence[ScreeningVerdict]
+    _ratings: RatingSequence, _evidence: ScreeningEvidence, verdicts: Sequence[ScreeningVerdict]
 ) -> list[str]:
-    del ratings, evidence
     count = sum(one.kept and "undefined" in one.figures for one in verdicts)
     note = f"a figure is undefined in {count_text(count, 'check')}; these exclude no listener"
     return [note] if count else []
 
 
-def bt500(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -> Judgments:
+def bt500(ratings: RatingSequence, _evidence: ScreeningEvidence, limits: Limits) -> Judgments:
     """Judge the share of outlying votes, and how balanced they are above and below."""
-    del evidence
     table, listeners = _vote_table(ratings)
     rejections = reject_observers(table, outside=limits["outside"], one_side=limits["one_side"])
     judged = {}
@@ -263,9 +253,8 @@ def bs1534(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits)
 
 
 def _unrated_control_notes(
-    ratings: RatingSequence, evidence: ScreeningEvidence, verdicts: Sequence[ScreeningVerdict]
+    ratings: RatingSequence, evidence: ScreeningEvidence, _verdicts: Sequence[ScreeningVerdict]
 ) -> Iterator[str]:
-    del verdicts
     controls = {"hidden reference": evidence.reference, "middle anchor": evidence.anchor}
     for scale, scale_ratings in by_scale(ratings).items():
         for name, system in controls.items():
@@ -273,9 +262,8 @@ def _unrated_control_notes(
                 yield f"no ratings of the {name} on {scale}: that condition is not applied"
 
 
-def bs1116(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -> Judgments:
+def bs1116(ratings: RatingSequence, _evidence: ScreeningEvidence, limits: Limits) -> Judgments:
     """Judge by a one-sided t test whether difference grades are significantly below 0."""
-    del evidence
     judged = {}
     for who, grades in _difference_grades(ratings).items():
         p = _p_below_zero(grades)
@@ -290,9 +278,8 @@ def _difference_grades(ratings: RatingSequence) -> dict[Who, list[float]]:
 
 
 def _single_grade_notes(
-    ratings: RatingSequence, evidence: ScreeningEvidence, verdicts: Sequence[ScreeningVerdict]
+    ratings: RatingSequence, _evidence: ScreeningEvidence, _verdicts: Sequence[ScreeningVerdict]
 ) -> list[str]:
-    del evidence, verdicts
     alone = sum(len(grades) < 2 for grades in _difference_grades(ratings).values())
     note = f"{count_text(alone, 'listener')} kept with a single grade, which cannot be tested"
     return [note] if alone else []

@@ -85,12 +85,10 @@ class SectionGroup(SubcommandGroup):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, by section."""
-        del ctx
         return list(self.modules)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Return a command, or None."""
-        del ctx
         return self.load_command(name) if name in self.modules else None
 
     def load_command(self, name: str) -> click.Command:
@@ -108,7 +106,6 @@ class SectionGroup(SubcommandGroup):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections."""
-        del ctx
         width = max(map(len, self.modules))
         for title, names in self.sections.items():
             with formatter.section(title):
@@ -259,6 +256,5 @@ def _prepare_process() -> None:
         signal.signal(signal.SIGTERM, _raise_termination)
 
 
-def _raise_termination(number: int, frame: FrameType | None) -> None:
-    del number, frame
+def _raise_termination(_number: int, _frame: FrameType | None) -> None:
     raise Termination

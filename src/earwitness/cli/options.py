@@ -113,7 +113,6 @@ class MetricCommand(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Say where the options of metrics are listed."""
-        del ctx
         formatter.write_paragraph()
         formatter.write_text(
             "Parameters of metrics and of input formats are options, too, such as --collar 1,3 or"

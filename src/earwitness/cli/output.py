@@ -39,7 +39,6 @@ class PathType(click.Path):
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         """Return the name that help shows."""
-        del param, ctx
         return self._metavar
 
 
@@ -48,7 +47,6 @@ class Integer(click.IntRange):
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         """Return the name that help shows."""
-        del param, ctx
         return "INTEGER"
 
 
@@ -287,9 +285,8 @@ def _is_same_file(first: Path, second: Path) -> bool:
         return real_path(first) == real_path(second)
 
 
-def check_seed(context: click.Context, option: click.Parameter, seed: int | None) -> int | None:
+def check_seed(_context: click.Context, _option: click.Parameter, seed: int | None) -> int | None:
     """Return the seed, or refuse it before any work; for the ``callback`` of an option."""
-    del context, option
     if seed is not None and not 0 <= seed < 2**64:
         raise UsageError(f"seed must be a whole number from 0 to 2^64 - 1, got {seed}")
     return seed

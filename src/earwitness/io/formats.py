@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 
-def never(text: str) -> bool:
+def never(_text: str) -> bool:
     """Return false: the format does not follow from a text alone."""
-    del text
     return False
 
 

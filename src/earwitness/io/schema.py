@@ -218,8 +218,7 @@ def _remove_last_nulls(least: int, value: Any) -> int:
     return count
 
 
-def _remove_no_nulls(value: Any) -> int:
-    del value
+def _remove_no_nulls(_value: Any) -> int:
     return 0
 
 

@@ -148,7 +148,6 @@ class CsvTable(InputTable):
     rows: list[Row] = field(default_factory=list)
 
     def cells(self, name: str, *, numbers: bool = False) -> Sequence[Cell]:
-        del numbers  # all is text
         position = self.names.index(name)
         column = [row[position] for row in self.rows]
         text = "".join(column)

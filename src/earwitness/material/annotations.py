@@ -264,10 +264,9 @@ TIME_COLUMNS = ("start", "end")
 
 
 def _read_table(
-    path: Path, text: str, annotation: SpeechAnnotation, problems: list[Problem]
+    path: Path, _text: str, annotation: SpeechAnnotation, problems: list[Problem]
 ) -> None:
     """Read the columns start and end; without the column recording, the file has its name."""
-    del text
     table = read_row_table(path, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
     problems += table.problems
     columns = table.columns or []

@@ -154,8 +154,7 @@ def _raven_lines(lines: Sequence[str], recording: Recording) -> LabelLines:
     return rows, lambda row: _raven_span(row, recording, by_file=by_file)
 
 
-def _csv_lines(lines: Sequence[str], recording: Recording) -> LabelLines:
-    del recording
+def _csv_lines(lines: Sequence[str], _recording: Recording) -> LabelLines:
     header = next(line for line in lines if line.strip())
     delimiter = max("\t;,", key=header.count)
     return list(_table_rows(lines, delimiter, lower=True)), _csv_span
@@ -178,9 +177,8 @@ def _table_rows(lines: Sequence[str], delimiter: str, *, lower: bool = False) ->
                 yield reader.line_num, row
 
 
-def _audacity_lines(lines: Sequence[str], recording: Recording) -> LabelLines:
+def _audacity_lines(lines: Sequence[str], _recording: Recording) -> LabelLines:
     """Return labels; lines with a backslash are frequencies of the label before."""
-    del recording
     rows = list[Line]()
     for number, line in enumerate(lines, 1):
         if line.strip() and not line.startswith("\\"):

@@ -470,7 +470,6 @@ class SkimReader(TaskReader):
         self, record: SkimReferenceLine, names: Sequence[str]
     ) -> tuple[list[Any], list[Fault]]:
         """Return the recording, which must exist but is not decoded yet."""
-        del names
         reference = read_reference(record, self.references_in)
         return ([], reference) if isinstance(reference, list) else ([reference], [])
 

@@ -10,11 +10,10 @@ from earwitness.skims.tradeoff import TradeoffCollector, TradeoffCurves
 from earwitness.task import CollectorSettings, Folders, Task, TaskCollector, TaskFields, TaskReader
 
 
-def skim_reader(metrics: MetricSet, options: dict[str, str], folders: Folders) -> TaskReader:
+def skim_reader(metrics: MetricSet, _options: dict[str, str], folders: Folders) -> TaskReader:
     """Return a reader whose baselines use the embedder of the first metric."""
     from earwitness.skims.reader import SkimReader
 
-    del options
     first = next(metric for metric in metrics.metrics if isinstance(metric, SkimMeasures))
     return SkimReader(folders.outputs, folders.references, first.embedder, first.block)
 

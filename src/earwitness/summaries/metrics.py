@@ -503,7 +503,6 @@ class WeightedPrecision(SummaryItems):
         names: Collection[str] = (),
     ) -> None:
         """Fill rows: shares of people, words, largest possible shares, both quotients, and 1."""
-        del case, names
         for item in items:
             kept, most = (shares / item.chosen.sum(axis=1) for shares in item.support)
             quotients = ratio(kept, item.lengths, 0.0), ratio(kept, most, 0.0)

@@ -331,7 +331,6 @@ class SummaryReader(TaskReader):
         self, record: SummaryReferenceLine, names: Sequence[str]
     ) -> tuple[list[Any], list[Fault]]:
         """Return the item, then every summary of it, and all faults."""
-        del names
         item = item_of(record, self.reading)
         if isinstance(item, list):
             return [], item

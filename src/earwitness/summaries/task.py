@@ -29,11 +29,10 @@ from earwitness.text.words import TOKENIZERS
 TRANSCRIPT_FIELDS = frozenset({"words", "transcript", "ctm"})
 
 
-def summary_reader(metrics: MetricSet, options: dict[str, str], folders: Folders) -> TaskReader:
+def summary_reader(metrics: MetricSet, options: dict[str, str], _folders: Folders) -> TaskReader:
     """Return a reader that determines the positions needed by the metrics."""
     from earwitness.summaries.reader import SummaryOptions, SummaryReader
 
-    del folders
     tokenize = options.pop("tokenize", "blanks")
     if tokenize not in TOKENIZERS:
         raise UsageError(f'unknown tokenizer "{tokenize}" — {nearest(tokenize, TOKENIZERS)}')
@@ -43,10 +42,9 @@ def summary_reader(metrics: MetricSet, options: dict[str, str], folders: Folders
 
 
 def summary_sections(
-    shown: Sequence[ExampleItem], values: Sequence[Value], worst: Mapping[str, str]
+    shown: Sequence[ExampleItem], _values: Sequence[Value], worst: Mapping[str, str]
 ) -> Iterator[Section]:
     """Yield the word networks of items."""
-    del values
     parts = list[NetworkPart]()
     for number, example in enumerate(shown):
         if (network := example.network) is not None:

@@ -87,7 +87,6 @@ class Bleu(SummaryMetric):
         self, cases: Sequence[Case], subsets: Bools, names: Collection[str] = ()
     ) -> Floats:
         """Compute the statistics from counts of the n-grams of the outputs in every reference."""
-        del names
         counts = np.stack([self._subset_counts(case, subsets) for case in cases], axis=1)
         rates = self._bleu(counts)[..., None]
         return np.concatenate([counts, rates, np.ones(rates.shape)], axis=-1)

@@ -271,8 +271,7 @@ def _with_words(
     )
 
 
-def _parse_ctm(text: str, name: str) -> ParsedTranscripts:
-    del name
+def _parse_ctm(text: str, _name: str) -> ParsedTranscripts:
     words, flaws = read_ctm(text)
     by_recording = group_values((word.recording, word) for word in words)
     channels = Counter(recording.split()[0] for recording in by_recording)
@@ -567,9 +566,8 @@ def _milliseconds(entry: Any) -> dict[str, float]:
 # --- Readers: NeMo manifests and Kaldi -----------------------------------------------------------
 
 
-def _parse_manifest(text: str, name: str) -> ParsedTranscripts:
+def _parse_manifest(text: str, _name: str) -> ParsedTranscripts:
     """Parse JSON lines with audio_filepath, duration, offset and pred_text, or else text."""
-    del name
     flaws, utterances = list[Flaw](), list[tuple[str, TimedSegment]]()
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
@@ -594,9 +592,8 @@ def _parse_manifest(text: str, name: str) -> ParsedTranscripts:
     return _by_recording(utterances), flaws
 
 
-def _parse_kaldi(text: str, name: str, segments: str) -> ParsedTranscripts:
+def _parse_kaldi(text: str, _name: str, segments: str) -> ParsedTranscripts:
     """Parse lines with utterance and words; segments are recording, start and end of each."""
-    del name
     flaws, places = list[Flaw](), dict[str, tuple[str, float, float]]()
     for number, line in enumerate(segments.split("\n"), 1):
         fields = line.split()

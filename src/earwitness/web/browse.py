@@ -25,8 +25,7 @@ def make_browse_app(
     needs them: otherwise, a web page could let its own name point to this address and listen.
     """
 
-    async def show_page(request: Request) -> Response:
-        del request
+    async def show_page(_request: Request) -> Response:
         with refusing_changes(view):
             return HTMLResponse(_render("browse.html", view, {"address": RECORDING_PATH}))
 

@@ -73,9 +73,8 @@ async def send_asset(request: Request) -> Response:
     return Response(content, headers=headers, media_type=MEDIA_TYPES[Path(name).suffix])
 
 
-async def send_no_icon(request: Request) -> Response:
+async def send_no_icon(_request: Request) -> Response:
     """Reply to automatic favicon requests with no content."""
-    del request
     return Response(status_code=204)
 
 

@@ -177,8 +177,7 @@ class PageSequences:
     def _recorder(self, files: list[str]) -> Callable[[str, str, int], str]:
         """Return a function that collects files, since listeners get addresses without names."""
 
-        def address(item: str, system: str, place: int) -> str:
-            del place
+        def address(item: str, system: str, _place: int) -> str:
             files.append(self._study.file(item, system))
             return ""
 

@@ -129,7 +129,6 @@ class TrialKind(ABC):
 
     def with_transcript(self, transcript: SpokenText) -> TrialKind:
         """Return the kind for trials about a transcript; by default the same."""
-        del transcript
         return self
 
     @property
@@ -176,7 +175,6 @@ class TrialKind(ABC):
 
     def treatments(self, systems: Sequence[str], reference: str) -> list[Treatment]:
         """Return the treatments: the systems compared in one trial; by default one, or all."""
-        del reference
         return [tuple(systems)] if self.drawn else [(system,) for system in systems]
 
     def ways(self, treatment: Treatment, rng: Generator) -> list[Way]:
@@ -188,7 +186,6 @@ class TrialKind(ABC):
 
     def against(self, treatment: Treatment) -> str:
         """Return the system that the other is rated against; empty if systems are rated alone."""
-        del treatment
         return ""
 
     @abstractmethod
@@ -209,7 +206,6 @@ class TrialKind(ABC):
 
     def find_contradictions(self, trial: Trial, values: Values) -> Iterator[str]:
         """Yield contradictions between answers that are each valid; none by default."""
-        del trial, values
         yield from ()
 
     def trials(
@@ -287,27 +283,22 @@ class TrialKind(ABC):
         self, item: str, shown: Names, systems: Sequence[str], reference: str
     ) -> Trial:
         """Return the trial with these systems in this order."""
-        del systems, reference
         return Trial(item, shown, self.scale_orders[0])
 
     def intro_views(self, words: Wording, sound: Sound) -> dict[str, View]:
         """Return the pages before the first trial by name; none by default."""
-        del words, sound
         return {}
 
     def check_question(self, words: Wording) -> Question | None:
         """Return a question to answer correctly before the first trial; none by default."""
-        del words
         return None
 
     def definitions(self, words: Wording) -> str:
         """Return definitions that can be read again on the page of the check question."""
-        del words
         return ""
 
     def practice_text(self, trials: Sequence[Trial], words: Wording, *, feedback: bool) -> str:
         """Return the text before practice."""
-        del trials, feedback
         return words.page("training_told")
 
     def session_text(self, trials: Sequence[Trial], words: Wording) -> str:
@@ -316,12 +307,10 @@ class TrialKind(ABC):
 
     def feedback_view(self, trial: Trial, words: Wording) -> View:
         """Return what the feedback page of a practice trial has in addition to its rows."""
-        del trial, words
         return {}
 
     def repeat_trial(self, trial: Trial, rng: Generator) -> Trial:
         """Return a trial as it is presented again; by default the same."""
-        del rng
         return replace(trial, role=REPEAT_ROLE)
 
     def practice_trials(self, trials: Sequence[Trial]) -> list[Trial]:
@@ -352,7 +341,6 @@ class TrialKind(ABC):
 
     def details(self, trial: Trial, words: Wording, caption: Caption | None) -> View:
         """Return what a page shows besides sounds and questions; nothing by default."""
-        del trial, words, caption
         return {}
 
     def questions(self, trial: Trial, words: Wording) -> list[View]:
@@ -431,7 +419,6 @@ class SwitchedKind(TrialKind):
 
     def details(self, trial: Trial, words: Wording, caption: Caption | None) -> View:
         """Return the way of switching."""
-        del trial, words, caption
         return {"restart": self.restart}
 
 

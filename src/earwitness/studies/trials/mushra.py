@@ -62,8 +62,9 @@ def weak_anchor_notes(losses: Iterable[AnchorLoss]) -> Iterator[str]:
             least = min(weak, key=lambda one: one.loss)
             yield (
                 f"{anchor} hardly differs from the reference in {len(weak):,} of "
-                f"{count_text(len(own), 'clip')}: what it lacks is {min(-least.loss, 99):.0f} dB below "
-                f"the reference ({least.item}, {least.rate / 1000:g} kHz) — leave {anchor} out of "
+                f"{count_text(len(own), 'clip')}: what it lacks is "
+                f"{min(-least.loss, 99):.0f} dB below the reference "
+                f"({least.item}, {least.rate / 1000:g} kHz) — leave {anchor} out of "
                 "anchors, or use references with more bandwidth"
             )
 
@@ -193,7 +194,6 @@ class BS1116(SwitchedKind):
         return [(reference, system) for system in systems]
 
     def ways(self, treatment: Treatment, rng: Generator) -> list[Way]:
-        del rng
         return [(treatment, 0), (treatment[::-1], 1)]  # with the position of the hidden reference
 
     def asks(self, trial: Trial) -> list[TrialQuestion]:
@@ -203,7 +203,6 @@ class BS1116(SwitchedKind):
         ]
 
     def find_contradictions(self, trial: Trial, values: Values) -> Iterator[str]:
-        del trial
         if max(values.values()) < IMPAIRMENT_SCALE.high:
             yield "one of the two sounds is the reference — rate it 5.0"
 
@@ -226,7 +225,6 @@ class BS1116(SwitchedKind):
     def trial_as_heard(
         self, item: str, shown: Names, systems: Sequence[str], reference: str
     ) -> Trial:
-        del systems
         hidden = shown.index(reference) if reference in shown else 0
         return Trial(item, shown, self.scale_orders[0], target=hidden)
 

@@ -65,14 +65,12 @@ class PairKind(TrialKind):
         return list(combinations(systems, 2))
 
     def ways(self, treatment: Treatment, rng: Generator) -> list[Way]:
-        del rng
         return [(treatment, 0), (treatment[::-1], 0)]
 
     def against(self, treatment: Treatment) -> str:
         return treatment[0]
 
     def asks(self, trial: Trial) -> list[TrialQuestion]:
-        del trial
         return [TrialQuestion(scale.name, scale, 1) for scale in self.scales]
 
     def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:
@@ -161,11 +159,9 @@ class ABX(SwitchedKind, PairKind):
     references = ("Munson and Gardner (1950), Standardizing auditory tests",)
 
     def ways(self, treatment: Treatment, rng: Generator) -> list[Way]:
-        del rng
         return [(pair, target) for target in (0, 1) for pair in (treatment, treatment[::-1])]
 
     def asks(self, trial: Trial) -> list[TrialQuestion]:
-        del trial
         return [TrialQuestion("SAME", self.scales[0], 2)]
 
     def make_ratings(self, trial: Trial, values: Values, rate: RatingFactory) -> Iterator[Rating]:

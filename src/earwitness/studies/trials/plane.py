@@ -153,7 +153,6 @@ class PlaneKind(TrialKind):
 
     def presented(self, trial: Trial, words: Wording, reference: str) -> list[tuple[str, str]]:
         """Return the skims with their numbers."""
-        del words, reference
         return [(system, str(number)) for number, system in enumerate(trial.systems, 1)]
 
     def asks(self, trial: Trial) -> list[TrialQuestion]:
@@ -222,7 +221,6 @@ class PlaneKind(TrialKind):
 
     def details(self, trial: Trial, words: Wording, caption: Caption | None) -> View:
         """Return the axes, and how the recording is explored."""
-        del caption
         return {
             "text": words.page(PAGE_TEXTS.get(trial.scales, "plane_both")),
             "definitions": self.definitions(words),

@@ -171,7 +171,6 @@ class RubricKind(TrialKind):
 
     def presented(self, trial: Trial, words: Wording, reference: str) -> list[tuple[str, str]]:
         """Return the one sound of the clip."""
-        del words, reference
         return [(min(trial.systems), "")]
 
     def asks(self, trial: Trial) -> list[TrialQuestion]:

@@ -70,7 +70,6 @@ class TextKind(TrialKind):
 
     def presented(self, trial: Trial, words: Wording, reference: str) -> list[tuple[str, str]]:
         """Return the recording of the transcript, if it is played."""
-        del words, reference
         return [(min(trial.systems), "")] if self.audio else []
 
 
@@ -165,12 +164,10 @@ class WordsKind(TextKind):
         return WordTarget(max(1, min(low, aim)), aim, min(count, max(high, aim)))
 
     def asks(self, trial: Trial) -> list[TrialQuestion]:
-        del trial
         return [TrialQuestion(POSITIONS_FIELD, KEPT_SCALE, 0)]
 
     def details(self, trial: Trial, words: Wording, caption: Caption | None) -> View:
         """Return the words, their times if they are highlighted, and the target."""
-        del trial, words, caption
         times = [[round(start, 3), round(end, 3)] for start, end in self.transcript.times]
         return {
             "words": list(self.transcript.words),
@@ -180,7 +177,6 @@ class WordsKind(TextKind):
 
     def questions(self, trial: Trial, words: Wording) -> list[View]:
         """Return the one question, whose answer is a list of positions."""
-        del trial
         target, count = self.target, len(self.transcript.words)
         name = "keep_words_exactly" if target.low == target.high else "keep_words"
         name = name if self.enforce else "keep_words_about"
@@ -190,7 +186,6 @@ class WordsKind(TextKind):
 
     def _misfits(self, trial: Trial, values: Values) -> Iterator[tuple[str, str]]:
         """Yield unknown answers, and what is wrong with the positions."""
-        del trial
         for name in values:
             if name != POSITIONS_FIELD:
                 yield name, f"unknown question {name!r}"
@@ -221,7 +216,6 @@ class WordsKind(TextKind):
 
     def simulate(self, trial: Trial, person: Person, rng: Generator) -> dict[str, Any]:
         """Return the positions of a person who keeps long words; careless people keep any."""
-        del trial
         lengths = np.array([len(word) for word in self.transcript.words], float)
         importance = WORD_LENGTH_EFFECT * lengths * (not person.careless)
         importance += rng.normal(0, max(person.inconsistency, 1e-9), len(lengths))
