@@ -186,7 +186,11 @@ class Metric(ABC):
         ReferenceViews
             Statistics with all, each, and all but one of the references.
         """
-        alone = [replace(case, references=(one,)) for case in cases for one in case.references]
+        alone = [
+            replace(case, references=(reference,))
+            for case in cases
+            for reference in case.references
+        ]
         several = [case for case in cases if len(case.references) > 1]
         fewer = [smaller for case in several for smaller in _fewer(case)]
         counts = np.array([len(case.references) for case in several], np.int64)
@@ -477,7 +481,7 @@ class CaseList(Cases):
         )
 
     def keep(self, rows: Ints, counts: Ints) -> CaseList:
-        references = [one for case in self._cases for one in case.references]
+        references = [reference for case in self._cases for reference in case.references]
         kept = iter([references[row] for row in rows.tolist()])
         pairs = zip(self._cases, counts.tolist(), strict=True)
         return CaseList(replace(case, references=tuple(islice(kept, n))) for case, n in pairs)

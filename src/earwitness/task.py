@@ -156,7 +156,7 @@ class Filter(NamedTuple):
     conditions: tuple[FieldCondition, ...] = ()
 
     def __call__(self, *records: Mapping[str, Any]) -> bool:
-        values = ((one, one.find(*records)) for one in self.conditions)
+        values = ((condition, condition.find(*records)) for condition in self.conditions)
         return all(value is not None and one.holds(value) for one, value in values)
 
     @property

@@ -44,7 +44,10 @@ def estimate_effects(ratings: Iterable[Rating], scale: str, *, level: float) -> 
     everything = list(ratings)
     scale_ratings = [rating for rating in everything if rating.scale == scale]
     ordered = [rating for rating in scale_ratings if rating.trial > 0]
-    trials, places = [rating.trial for rating in ordered], [one.place + 1 for one in scale_ratings]
+    trials, places = (
+        [rating.trial for rating in ordered],
+        [rating.place + 1 for rating in scale_ratings],
+    )
     all_effects = [
         *_linear_effect(ordered, trials, "order", "trial {} minus trial {} of a session", level),
         *_session_effects(scale_ratings, level),

@@ -77,7 +77,7 @@ class QualityEvidence:
     def answers(self, role: str) -> dict[Who, list[CheckAnswer]]:
         """Return the answers to clips with a role, of listeners who have any."""
         found = {
-            who: [one for one in answers if one.role == role]
+            who: [answer for answer in answers if answer.role == role]
             for who, answers in self.checks.items()
         }
         return {who: answers for who, answers in found.items() if answers}

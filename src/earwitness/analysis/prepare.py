@@ -335,11 +335,11 @@ def stimulus_votes(coded: CodedRatings) -> tuple[Stimulus, ...]:
     given = np.bincount(panel_of[votes.listeners], minlength=len(panels))
     has_gaps = given >= MIN_FILLED_SHARE * cells
     stimuli = []
-    for number, owner, own in zip(numbers.tolist(), owners.tolist(), rows, strict=True):
-        values = listed = votes.values[own]
+    for number, owner, row in zip(numbers.tolist(), owners.tolist(), rows, strict=True):
+        values = listed = votes.values[row]
         if has_gaps[owner]:
             listed = np.full(sizes[owner], np.nan)
-            listed[place_of[votes.listeners[own]]] = values
+            listed[place_of[votes.listeners[row]]] = values
         item, system = divmod(number, len(coded.systems))
         key = Key(coded.items[item], coded.systems[system])
         sd = float(values.std(ddof=1)) if len(values) > 1 else math.nan

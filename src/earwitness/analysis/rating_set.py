@@ -177,7 +177,7 @@ def only_system(
     for files, roles, sample_pattern in sides:
         item, system = (roles.get(role, role) for role in ("item", "system"))
         names_by_file = [column_names(file) for file in files]
-        if sample_pattern or any(item not in one or system in one for one in names_by_file):
+        if sample_pattern or any(item not in name or system in name for name in names_by_file):
             return ""
     return ONLY_SYSTEM
 

@@ -174,7 +174,7 @@ def _alternatives(
             yield _Alternative(f"without {count_text(len(keys), noun)}{more}", ratings, rest)
     listeners = {rating.listener for rating in ratings} if faulty.blank_rows else set()
     if blanks := {row for row in faulty.blank_rows if row[1] in listeners}:
-        every = [*ratings, *(one for one in faulty.blank_totals if one.listener in listeners)]
+        every = [*ratings, *(total for total in faulty.blank_totals if total.listener in listeners)]
         rest = [rating for rating in ratings if (rating.key, rating.listener) not in blanks]
         yield _Alternative(f"without {count_text(len(blanks), 'row')} with a blank", every, rest)
     if faulty.formula_totals:

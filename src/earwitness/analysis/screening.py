@@ -117,7 +117,7 @@ def known_answers(
     within = f"wrong{f' by more than {tolerance:g}' if tolerance else ''}"
     judged = {}
     for who, answers in evidence.quality.answers(role).items():
-        far = [abs(one.value - one.expected) > tolerance + 1e-9 for one in answers]
+        far = [abs(answer.value - answer.expected) > tolerance + 1e-9 for answer in answers]
         judged[who] = _judge_share(far, "answer", within, limits)
     return judged
 
@@ -138,8 +138,8 @@ def hasty(_ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits)
     judged = {}
     for who, times in evidence.quality.times.items():
         fast = [
-            one.seconds < max(limits["seconds"], PLAY_TOLERANCE * one.sound_seconds)
-            for one in times.trials
+            trial.seconds < max(limits["seconds"], PLAY_TOLERANCE * trial.sound_seconds)
+            for trial in times.trials
         ]
         what = f"answered faster than the sounds last{least}"
         figures, kept = _judge_share(fast, "trial", what, limits)
@@ -193,7 +193,7 @@ def p808(ratings: RatingSequence, _evidence: ScreeningEvidence, limits: Limits) 
 def _undefined_figure_notes(
     _ratings: RatingSequence, _evidence: ScreeningEvidence, verdicts: Sequence[ScreeningVerdict]
 ) -> list[str]:
-    count = sum(one.kept and "undefined" in one.figures for one in verdicts)
+    count = sum(verdict.kept and "undefined" in verdict.figures for verdict in verdicts)
     note = f"a figure is undefined in {count_text(count, 'check')}; these exclude no listener"
     return [note] if count else []
 
@@ -274,7 +274,7 @@ def bs1116(ratings: RatingSequence, _evidence: ScreeningEvidence, limits: Limits
 
 def _difference_grades(ratings: RatingSequence) -> dict[Who, list[float]]:
     grades = by_listener(rating for rating in ratings if rating.scale == DIFFERENCE_GRADE)
-    return {who: [rating.value for rating in own] for who, own in grades.items()}
+    return {who: [rating.value for rating in grade] for who, grade in grades.items()}
 
 
 def _single_grade_notes(
@@ -539,9 +539,9 @@ def screen(
     notes: list[str] = []
     for rule in rules:
         rule_ratings = _ratings_for_rule(ratings, rule.name)
-        low = {one.scale for one in rule_ratings} & {*low_is_good}
+        low = {rating.scale for rating in rule_ratings} & {*low_is_good}
         if SCREENS[rule.name].high_is_good and low:
-            rule_ratings = [one for one in rule_ratings if one.scale not in low]
+            rule_ratings = [rating for rating in rule_ratings if rating.scale not in low]
             notes += [
                 f"{rule.name}: not applied to {scale}: lower is better there"
                 for scale in sorted(low)

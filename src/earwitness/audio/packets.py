@@ -213,7 +213,7 @@ class PyAvDecoder(PacketDecoder):
             next(frames, None)  # its start may be cut
             first_frames = list(islice(frames, VORBIS_START_PACKETS if self._is_vorbis else 0))
             # the position of the first frame by most times of the first ones
-            before = accumulate((int(one.samples) for one in first_frames), initial=0)
+            before = accumulate((int(frame.samples) for frame in first_frames), initial=0)
             counted = zip(first_frames, before, strict=False)
             places = Counter(self._place(one, None) - count for one, count in counted)
             start_place = places.most_common(1)[0][0] if places else None

@@ -96,7 +96,7 @@ def parse_markdown_timestamped(text: str) -> tuple[list[float], list[str], Secti
     headings = _headings(TIMED_MARKDOWN_HEADING, text)
     if not headings:
         return [], *parse_markdown(text)
-    times: list[float] = [_seconds(one["time"] or one["last_time"]) for one in headings]
+    times: list[float] = [_seconds(heading["time"] or heading["last_time"]) for heading in headings]
     titles = [(heading["title"] or heading["last_title"]).strip() for heading in headings]
     return times, titles, _sections(text, headings)
 
@@ -147,8 +147,8 @@ def parse_custom_timestamped(
         raise UsageError(f"Invalid regex pattern: {error}") from error
     headings = _headings(expression, text)
     groups = [heading.groupdict() for heading in headings]
-    times = [_formatted_seconds(found.get("timestamp") or "", timestamp_format) for found in groups]
-    titles = [(found.get("title") or "").strip() for found in groups]
+    times = [_formatted_seconds(group.get("timestamp") or "", timestamp_format) for group in groups]
+    titles = [(group.get("title") or "").strip() for group in groups]
     return [time for time in times if time is not None], titles, _sections(text, headings)
 
 

@@ -91,7 +91,7 @@ def _build_index(index: RecordingIndex, quiet: bool) -> None:
     known = index.recording.damages
     with progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress:
         index.start(progress).wait()
-    _print_damages([one for one in index.recording.damages if one not in known])
+    _print_damages([damage for damage in index.recording.damages if damage not in known])
     if index.state == "failed":
         print_message(f"earwitness: {printable(index.message, keep=chr(10))}")
 
@@ -124,7 +124,9 @@ def _open_view(
     settings = IndexSettings(**drop_unset({"speech": speech, "detector": detector}))
     absolute = Cache(find_cache(cache).folder.absolute())  # pages hide absolute paths
     index = RecordingIndex(recording, cache=absolute, settings=settings)
-    return RecordingView(index, overlays, notes=[note for one in overlays for note in one.notes])
+    return RecordingView(
+        index, overlays, notes=[note for overlay in overlays for note in overlay.notes]
+    )
 
 
 def _print_address(view: RecordingView, listening: socket.socket) -> None:

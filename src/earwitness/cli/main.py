@@ -162,7 +162,9 @@ STUDY_SECTIONS = {  # modules by command
     "Use workbooks": {"export-xlsx": "study_workbooks", "import-xlsx": "study_workbooks"},
     "Use paper": {"sheets": "study_sheets", "enter": "study_sheets"},
 }
-STUDY_COMMANDS = {name: module for own in STUDY_SECTIONS.values() for name, module in own.items()}
+STUDY_COMMANDS = {
+    name: module for section in STUDY_SECTIONS.values() for name, module in section.items()
+}
 
 
 class StudyGroup(SectionGroup):

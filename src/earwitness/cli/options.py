@@ -70,12 +70,12 @@ def metric_parameters() -> Mapping[str, Parameter]:
     ]
     own += [
         Parameter(
-            one.name,
-            click.Choice(one.choices) if one.choices else click.STRING,
-            is_flag=one.is_flag,
+            option.name,
+            click.Choice(option.choices) if option.choices else click.STRING,
+            is_flag=option.is_flag,
         )
         for task in TASKS.values()
-        for one in task.options
+        for option in task.options
     ]
     return {option_flag(one.name): one for one in own}
 
@@ -86,7 +86,7 @@ class MetricCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take the options of metrics out of the arguments."""
         own, given = list[str](), dict[str, list[str]]()
-        options = {flag: one for one in self.get_params(ctx) for flag in one.opts}
+        options = {flag: param for param in self.get_params(ctx) for flag in param.opts}
         texts = iter(args)
         for text in texts:
             flag, equals, value = text.partition("=")

@@ -46,7 +46,7 @@ def signature_options(
     """
     annotations = get_type_hints(source, include_extras=True)
     parameters = signature(source).parameters.values()
-    named = [one for one in parameters if one.kind is Parameter.KEYWORD_ONLY]
+    named = [parameter for parameter in parameters if parameter.kind is Parameter.KEYWORD_ONLY]
     hints = {one.name: _read_hint(annotations[one.name]) for one in named}
     unknown = {*left_out, *changes} - {one.name for one in named}
     assert not unknown, unknown
@@ -97,8 +97,8 @@ def _read_hint(hint: Any) -> _Hint:
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         found = _read_hint(arguments[0])
-        words = [one for one in arguments[1:] if isinstance(one, str)]
-        tables = [one for one in arguments[1:] if not isinstance(one, str)]
+        words = [argument for argument in arguments[1:] if isinstance(argument, str)]
+        tables = [argument for argument in arguments[1:] if not isinstance(argument, str)]
         return found._replace(
             word=words[0] if words else found.word,
             choices=tuple(tables[0]) if tables else found.choices,
@@ -106,7 +106,11 @@ def _read_hint(hint: Any) -> _Hint:
     if origin is Literal:
         return _Hint(frozenset({str}), choices=arguments)
     if origin in (Union, UnionType, Sequence, tuple, list, Mapping):
-        parts = [_read_hint(one) for one in arguments[origin is Mapping :] if one is not Ellipsis]
+        parts = [
+            _read_hint(argument)
+            for argument in arguments[origin is Mapping :]
+            if argument is not Ellipsis
+        ]
         outer = {Mapping: Mapping, Union: None, UnionType: None}.get(origin, Sequence)
         return _Hint(
             frozenset().union(*(part.kinds for part in parts)),

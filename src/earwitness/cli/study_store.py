@@ -233,7 +233,7 @@ def _record_lines(study: Path, address: str) -> str:
     from earwitness.studies.admin import study_records
 
     records = study_records(study, address)
-    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records)
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
 CONTENTS = {"answers": _answer_lines, "all": _record_lines, "positions": _position_rows}

@@ -217,7 +217,10 @@ def _write_comments(target: AtomicFile, records: Iterable[dict[str, Any]]) -> No
 def _print_matched(matched_answers: MatchedAnswers) -> None:
     print_notes(map(printable, map(str, (*matched_answers.findings, *matched_answers.notes))))
     pages = matched_answers.pages
-    rows, raters = sum(len(one.rows) for one in pages), len({one.answer.listener for one in pages})
+    rows, raters = (
+        sum(len(page.rows) for page in pages),
+        len({page.answer.listener for page in pages}),
+    )
     print_message(f"imported {rows:,} rows: {raters:,} raters, {len(pages):,} pages")
 
 
@@ -249,10 +252,10 @@ def _write_ratings(file: IO[str], imported: ImportedRatings) -> None:
 def _import_summary(
     imported: ImportedRatings, output: Path | None, comments: Path | None, blank: Blank
 ) -> Iterator[str]:
-    rows = [one for one in imported.rows if is_filled(one.row)]
-    raters, clips = {one.rater for one in rows}, {one.row.record for one in rows}
+    rows = [row for row in imported.rows if is_filled(row.row)]
+    raters, clips = {row.rater for row in rows}, {row.row.record for row in rows}
     yield f"imported {len(rows):,} rows: {len(raters):,} raters, {len(clips):,} clips"
-    if comments is None and (said := sum(bool(one.row.comment) for one in imported.rows)):
+    if comments is None and (said := sum(bool(row.row.comment) for row in imported.rows)):
         yield f"note: comments on {said:,} rows are only written with --comments"
     for path in (output, comments):
         if path is not None:

@@ -264,7 +264,9 @@ def check_weights(weights: ScoreWeights, given: Sequence[str], grammar: str | No
 
 def summary_text(speech: SummarizedSpeech) -> str:
     """Return the summary, one line per utterance that has words left."""
-    lines = (join_words(one.words) for one in speech.compactions if one.positions)
+    lines = (
+        join_words(compaction.words) for compaction in speech.compactions if compaction.positions
+    )
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -279,7 +281,9 @@ def render_sound(speech: SummarizedSpeech, audio: Path, *, required: bool) -> Sp
     """Return the spoken summary, or None with a note if words have no times."""
     from earwitness.summaries.methods.passages import find_passages, render_summary
 
-    timed = all(one.utterance.times for one in speech.compactions if one.positions)
+    timed = all(
+        compaction.utterance.times for compaction in speech.compactions if compaction.positions
+    )
     if not timed and not required:
         print_message("note: words have no times, so the page has no sound")
         return None
@@ -303,7 +307,7 @@ def read_source(
     if source.suffix.lower() not in SOUND_ENDINGS:
         speeches = read_speech(source, tokenizer, where=where)
         if len(speeches) > 1:
-            names = ", ".join(one.name for one in speeches[:3])
+            names = ", ".join(speech.name for speech in speeches[:3])
             raise UsageError(
                 f"{source}: has {len(speeches):,} recordings ({names} …) — give one per file"
             )
@@ -386,7 +390,7 @@ def iterate_texts(paths: Sequence[Path], tokenize: str) -> Iterator[Path | str]:
             yield path
             continue
         for speech in read_speech(path, tokenize):
-            yield from (join_words(one.words) for one in speech.utterances)
+            yield from (join_words(utterance.words) for utterance in speech.utterances)
 
 
 @summarizer_command.command("train-grammar")
@@ -497,5 +501,5 @@ def systems_command(
         ratio=ratio,
         tokenize=choose_tokenizer(opened.language),
     )
-    target.write("".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in made.outputs))
+    target.write("".join(f"{json.dumps(output, ensure_ascii=False)}\n" for output in made.outputs))
     print_notes((*notes, *made.notes))

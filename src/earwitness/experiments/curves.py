@@ -169,7 +169,7 @@ def order_correlations(
     The values of ``systems`` must be undefined for items without a vote.
     """
     size = len(systems), systems[0].values.shape[1], votes.size[2]
-    order_means = np.stack([one.order_means() for one in systems], axis=-1)
+    order_means = np.stack([system.order_means() for system in systems], axis=-1)
     orders, sizes, _ = order_means.shape
     if len(systems) < MIN_SYSTEMS_FOR_SYSTEM_LEVEL:
         nothing = np.full((len(names), sizes), np.nan)
@@ -200,7 +200,7 @@ def order_correlations(
     for start in range(0, settings.draws, step):
         block = slice(start, start + step)
         weights = item_weights[block]
-        means = [one.means(weights) for one in systems]
+        means = [system.means(weights) for system in systems]
         indexed = zip(means, systems, strict=True)
         table = np.stack([own[:, one.index.ravel()] for own, one in indexed], axis=-1)
         people = _mean_ratings(ratings, weights)[:, None]
@@ -309,7 +309,7 @@ class OrderTables:
 
     def most_people(self) -> list[int]:
         """Return the number of people of the largest subset, by system."""
-        return [int(own.subsets[own.rows[0, -1]].sum()) for own in self.subsets]
+        return [int(subset.subsets[subset.rows[0, -1]].sum()) for subset in self.subsets]
 
     def with_all_people(self) -> Floats:
         """Return values × systems × items with all people, who are the last size."""
@@ -330,11 +330,11 @@ def score_orders(
     merged = [
         merge_subsets(
             [
-                first_people(orders, sorted({*own, *(() if with_all else isolated)}), sizes)
+                first_people(orders, sorted({*group, *(() if with_all else isolated)}), sizes)
                 for with_all, sizes in sizes_by_isolation.items()
             ]
         )
-        for own in data.groups
+        for group in data.groups
     ]
     worker = ScoreSubsets(
         data.setup.metrics, data.names, tuple(parts[0].subsets for parts in merged)
@@ -406,8 +406,8 @@ class SummarizeValue:
     def __call__(self, task: ValueTask) -> ValueSummary:
         curves = [curve_bands(system, self.settings) for system in task.systems]
         systems = [
-            replace(one, values=-one.values) if self.is_negated(task.low_is_good) else one
-            for one in task.systems
+            replace(system, values=-system.values) if self.is_negated(task.low_is_good) else system
+            for system in task.systems
         ]
         return ValueSummary(
             curves,

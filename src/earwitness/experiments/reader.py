@@ -103,7 +103,7 @@ class ExperimentData:
 
     def key(self, signature: str) -> str:
         """Return what identifies the scores of an experiment: inputs, items and settings."""
-        return "|".join([signature, *(one.sha256 for one in self.inputs), *self.items])
+        return "|".join([signature, *(input.sha256 for input in self.inputs), *self.items])
 
 
 class KeptCases(Collector):
@@ -197,7 +197,7 @@ def _select_values(setup: Setup, names: Sequence[str] | str | None) -> tuple[Val
 def _person_as_system(references: References, name: str) -> tuple[Cases, list[str]]:
     """Return the references of a person as outputs, against those of all others."""
     cases, rows = references.cases.people()
-    names = [one for own in references.annotators for one in own]
+    names = [one for annotator in references.annotators for one in annotator]
     places = np.array([place for place, row in enumerate(rows) if names[row] == name], np.int64)
     if not len(places):
         known = sorted(references.people)

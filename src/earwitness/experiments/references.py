@@ -324,13 +324,13 @@ def _correlation_points(
 ) -> Iterator[CorrelationPoint]:
     """Yield the points of all correlations."""
     for (isolated, number), summary in summaries.items():
-        for human, found in summary.correlations.items():
+        for human, correlation in summary.correlations.items():
             for row, name in enumerate(names):
                 for column, size in enumerate(sizes[isolated]):
                     place, condition = (row, column), Condition(human, isolated)
-                    mean = float(found.mean[place])
-                    counts = found.systems, int(found.undefined[place])
-                    intervals = _intervals(mean, found.intervals, place, level, counts)
+                    mean = float(correlation.mean[place])
+                    counts = correlation.systems, int(correlation.undefined[place])
+                    intervals = _intervals(mean, correlation.intervals, place, level, counts)
                     value = data.names[number]
                     yield CorrelationPoint(value, name, size, condition, mean, intervals)
 
@@ -465,7 +465,9 @@ def _find_leveling(
         limit = limit if tolerance is None else tolerance
         for system in data.systems:
             wanted = value.name, system, True
-            curve = [one for one in curves if (one.value, one.system, one.isolated) == wanted]
+            curve = [
+                curve for curve in curves if (curve.value, curve.system, curve.isolated) == wanted
+            ]
             means = np.array([point.mean for point in curve])
             if not curve:
                 continue

@@ -53,7 +53,9 @@ def has_ending(name: str, endings: Iterable[str]) -> bool:
     (True, True, False)
     """
     lower = name.lower()
-    return any(name == one or (one[0] == "." and lower.endswith(one)) for one in endings)
+    return any(
+        name == ending or (ending[0] == "." and lower.endswith(ending)) for ending in endings
+    )
 
 
 def find_format(formats: Formats, name: str, text: str = "") -> str:
@@ -83,12 +85,14 @@ def detect_format(formats: Formats, text: str) -> str:
 def list_endings(*tables: Formats) -> tuple[str, ...]:
     """Return the endings of all formats, each once, in the order of the tables."""
     forms = [form for table in tables for form in table.values()]
-    return tuple(dict.fromkeys(one for form in forms for one in (*form.endings, *form.shared)))
+    return tuple(
+        dict.fromkeys(ending for form in forms for ending in (*form.endings, *form.shared))
+    )
 
 
 def sure_endings(*tables: Formats) -> set[str]:
     """Return the endings and names by which the format of a file is known."""
-    return {one for table in tables for form in table.values() for one in form.endings}
+    return {ending for table in tables for form in table.values() for ending in form.endings}
 
 
 def list_titles(formats: Formats) -> str:

@@ -329,9 +329,11 @@ class JsonTable(InputTable):
         values: list[Any] = [row.get(written) for row in self.rows]
         to_cell = _number_cell if numbers else _name_cell
         if set(map(type, values)) <= ({str, int, float, NoneType} if numbers else NAME_CELL_TYPES):
-            cells = {one: to_cell(one) for one in set(values)}  # 1 and 1.0 are the same number
-            return [cells[one] for one in values]
-        return [to_cell(one) for one in values]
+            cells = {
+                value: to_cell(value) for value in set(values)
+            }  # 1 and 1.0 are the same number
+            return [cells[value] for value in values]
+        return [to_cell(value) for value in values]
 
 
 def _number_cell(value: Any) -> Cell:

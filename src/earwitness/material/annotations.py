@@ -145,8 +145,8 @@ def _read_file(path: Path, annotation: SpeechAnnotation, problems: list[Problem]
         ANNOTATIONS[form].parse(path, text, annotation, problems)
         return
     for transcript in transcripts_in(path, problems):
-        pieces = [piece for one in transcript.segments for piece in one.words or (one,)]
-        spans = [(one.start, one.end) for one in pieces if isfinite(one.start)]
+        pieces = [piece for segment in transcript.segments for piece in segment.words or (segment,)]
+        spans = [(piece.start, piece.end) for piece in pieces if isfinite(piece.start)]
         spoken = (SpokenInterval(start, end) for start, end in spans if end > start)
         annotation.add(transcript.recording, *spoken)
 
@@ -198,7 +198,7 @@ def _parse_chime(
         session, channels = fields.get("session_id"), starts.keys() & ends.keys()
         times = {channel: (starts[channel], ends[channel]) for channel in channels}
         wrong = "" if isinstance(session, str) and session else "has no session_id"
-        wrong = wrong or next(filter(None, (_check_interval(*one) for one in times.values())), "")
+        wrong = wrong or next(filter(None, (_check_interval(*time) for time in times.values())), "")
         wrong = wrong or _check_interval(*times.get(CHIME_CLOCK, (None, None)))
         if wrong:
             problems.append(Problem(str(path), 0, f"[{number}]", wrong))

@@ -261,7 +261,7 @@ def _cut_recording(cutter: ClipCutter, recording: SourceRecording, progress: Pro
         intervals = tuple(SpokenInterval(one.start, one.end) for one in found)
     else:
         intervals = recording.speech
-    spans = merge_spans((one.start, one.end) for one in intervals)
+    spans = merge_spans((interval.start, interval.end) for interval in intervals)
     guard = settings.guard if recording.speech is None else 0.0
     parts = widen_spans(spans, guard, recording.seconds)
     amounts = sum_speech(spans, parts)
@@ -269,7 +269,10 @@ def _cut_recording(cutter: ClipCutter, recording: SourceRecording, progress: Pro
     chosen = choose_candidates(candidates, settings.gap)
     chosen = [chosen[n] for n in spread_choice(len(chosen), settings.max_per_recording)]
     clips, taken = list[CutClip](), set[str]()
-    speech, heard = TimeIndex(spans), TimeIndex([(one.start, one.end) for one in intervals])
+    speech, heard = (
+        TimeIndex(spans),
+        TimeIndex([(interval.start, interval.end) for interval in intervals]),
+    )
     with closing(ClipReader(recording.path)) as reader:
         rate = reader.facts.rate
         for one in chosen:
@@ -310,7 +313,7 @@ def _spoken_covariates(
         values.setdefault(key, set()).add(value)
     for key, value in (pair for name in names for pair in speakers.get(name, {}).items()):
         values.setdefault(key, set()).add(value)
-    joined = {key: "+".join(sorted(filter(None, own))) for key, own in values.items()}
+    joined = {key: "+".join(sorted(filter(None, value))) for key, value in values.items()}
     return ({"speaker": "+".join(names)} if names else {}) | joined
 
 
@@ -575,8 +578,8 @@ def _check_columns(
     names = {key for recording in recordings for key in recording.covariates}
     intervals = [one for recording in recordings for one in recording.speech or ()]
     spoken = {key for row in speakers.values() for key in row}
-    spoken |= {key for one in intervals for key, _ in one.fields}
-    spoken |= {"speaker"} if any(one.speaker for one in intervals) else set()
+    spoken |= {key for interval in intervals for key, _ in interval.fields}
+    spoken |= {"speaker"} if any(interval.speaker for interval in intervals) else set()
     for taken, what in (
         ((names | spoken) & OWN_COLUMNS, "columns of the clip table"),
         (names & spoken, "known of speakers, too"),

@@ -122,7 +122,7 @@ def _find_places(
         return [_Place(_plain(source.stem), "", source, PurePosixPath(source.name))], []
     places, notes, folders, direct = [], list[str](), 0, 0
     shape = None if pattern is None else _pattern_shape(pattern, systems)
-    children = [one for one in source.iterdir() if not one.name.startswith(".")]
+    children = [path for path in source.iterdir() if not path.name.startswith(".")]
     for child in sorted(children, key=natural_sort_key):  # may be a link to a folder
         if child.is_dir():
             found, ignored = sound_files([child])

@@ -220,15 +220,15 @@ def _mixed_formats(
     """Return problems of files that differ from the first one of their clip."""
     problems, first = [], facts[0]
     other = f"but {clip.files[0].system or 'another file'} has"
-    for file, own in zip(clip.files[1:], facts[1:], strict=True):
+    for file, fact in zip(clip.files[1:], facts[1:], strict=True):
         faults = []
-        if own.channels != first.channels and settings.channels == "keep":
-            message = f"{own.channels} channels, {other} {first.channels}"
+        if fact.channels != first.channels and settings.channels == "keep":
+            message = f"{fact.channels} channels, {other} {first.channels}"
             faults.append((message, "set --channels mono or stereo"))
-        if own.rate != first.rate and settings.rate is None:
-            faults.append((f"{own.rate:,} Hz, {other} {first.rate:,} Hz", "set --rate"))
-        if abs(own.seconds - first.seconds) > settings.tolerance:
-            message = f"{own.seconds:.3f} s, {other} {first.seconds:.3f} s"
+        if fact.rate != first.rate and settings.rate is None:
+            faults.append((f"{fact.rate:,} Hz, {other} {first.rate:,} Hz", "set --rate"))
+        if abs(fact.seconds - first.seconds) > settings.tolerance:
+            message = f"{fact.seconds:.3f} s, {other} {first.seconds:.3f} s"
             faults.append((message, LENGTH_REMEDY))
         problems += [_problem(file, clip, *fault) for fault in faults]
     return problems

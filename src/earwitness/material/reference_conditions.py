@@ -182,8 +182,8 @@ def audio_conditions(
     with folder as place:
         results = map_(partial(work, folder=place), inspected)
         try:
-            for number, own in enumerate(results, 1):
-                files += own
+            for number, result in enumerate(results, 1):
+                files += result
                 progress(number, len(inspected), number)
         finally:  # workers end before the folder is removed
             if isinstance(results, Iterator) and hasattr(results, "close"):

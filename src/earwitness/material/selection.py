@@ -190,10 +190,14 @@ def _margins(
     rows = []
     for name in balance:
         for value in sorted({str(clip[name]) for clip in clips}):
-            counts = [sum(str(clips[n][name]) == value for n in own) for own in (every, *groups)]
+            counts = [
+                sum(str(clips[n][name]) == value for n in group) for group in (every, *groups)
+            ]
             rows.append(Margin(name, value, counts[0], tuple(counts[1:])))
     for name in numbers:
-        means = [float(np.mean([float(clips[n][name]) for n in own])) for own in (every, *groups)]
+        means = [
+            float(np.mean([float(clips[n][name]) for n in group])) for group in (every, *groups)
+        ]
         rows.append(Margin(name, "mean", means[0], tuple(means[1:])))
     return tuple(rows)
 

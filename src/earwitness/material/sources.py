@@ -59,11 +59,13 @@ def list_recordings(paths: Iterable[Path]) -> list[SourceRecording]:
             seen.add(real_path(file))
     places = [*relatives.values()]
     choices = (
-        [one.stem for one in places],
-        [str(one.with_suffix("")) for one in places],
+        [place.stem for place in places],
+        [str(place.with_suffix("")) for place in places],
         [*map(str, places)],
     )
-    labels = next((one for one in choices if len({*one}) == len(one)), [*map(str, relatives)])
+    labels = next(
+        (choice for choice in choices if len({*choice}) == len(choice)), [*map(str, relatives)]
+    )
     recordings, taken = list[SourceRecording](), set[str]()
     for (path, relative), name in zip(relatives.items(), labels, strict=True):
         prefix = unique_name(clean_name(name), taken)

@@ -132,7 +132,7 @@ def _drop_controls(
         for name in analysis.controls_of(scale)
         if (name, scale) in rated and name not in analysis.controls
     ]
-    kept = [one for one in ratings if (one.key.system, one.scale) not in dropped]
+    kept = [rating for rating in ratings if (rating.key.system, rating.scale) not in dropped]
     return kept or ratings, names
 
 
@@ -155,7 +155,7 @@ def _collect_scores(
     most = {metric: max(counts) for metric, counts in references.items()}
     full = [score for score in scores if score.references == most[score.metric]]
     fewer = [score for score in scores if score.references < most[score.metric]]
-    rated, known = {one.scale for one in material.ratings}, {score.metric for score in full}
+    rated, known = {rating.scale for rating in material.ratings}, {score.metric for score in full}
     low = [n for n in scoring.low if n in known or canonical_scale(n, rated) not in rated]
     metrics, notes = metric_columns(full, low, scoring.baselines)
     check_controls(partial_columns, metrics, notes)
@@ -214,7 +214,9 @@ def _filter_inputs(inputs: ScoresAndRatings, where: Filter) -> ScoresAndRatings:
             remedy = nearest(condition.field, inputs.groups)
             raise UsageError(f'where: no item or rater has a "{condition.field}" — {remedy}')
         grouping = inputs.groups[condition.field]
-        rated = {one.key.item if grouping.of == "item" else one.listener for one in ratings}
+        rated = {
+            rating.key.item if grouping.of == "item" else rating.listener for rating in ratings
+        }
         kept = {one for one in rated if one in grouping.groups}
         missing = len(rated) - len(kept)
         kept = {one for one in kept if condition.holds(grouping.groups[one])}
@@ -224,11 +226,11 @@ def _filter_inputs(inputs: ScoresAndRatings, where: Filter) -> ScoresAndRatings:
         if not kept:
             raise UsageError(f"where: {told} {grouping.of}s{about}")
         if grouping.of == "item":
-            ratings = [one for one in ratings if one.key.item in kept]
-            scores = [one for one in scores if one.key.item in kept]
+            ratings = [rating for rating in ratings if rating.key.item in kept]
+            scores = [score for score in scores if score.key.item in kept]
             fewer = [one for one in fewer if one.key.item in kept]
         else:
-            ratings = [one for one in ratings if one.listener in kept]
+            ratings = [rating for rating in ratings if rating.listener in kept]
     chosen = f"{inputs.kept}{where.signature}"
     return replace(
         inputs, scores=scores, fewer=fewer, ratings=ratings, notes=tuple(notes), kept=chosen

@@ -253,7 +253,7 @@ def score_table(
             table[metric_index[score.metric], system_index[key.system], item_index[key.item]] = (
                 score.value
             )
-    signs = np.array([-1.0 if one.low_is_good != low_is_good else 1.0 for one in metrics])
+    signs = np.array([-1.0 if metric.low_is_good != low_is_good else 1.0 for metric in metrics])
     return np.asarray(table * signs[:, None, None])
 
 

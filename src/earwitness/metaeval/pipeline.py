@@ -496,7 +496,7 @@ def _group_agreements(
         names = [name for name in dict.fromkeys(grouping.groups.values()) if name in {*labels}]
         for name in names:
             ratings = [
-                one for one, label in zip(table.ratings, labels, strict=True) if label == name
+                rating for rating, label in zip(table.ratings, labels, strict=True) if label == name
             ]
             group_table = join_scores_and_ratings(
                 scores,

@@ -278,5 +278,7 @@ class Concordance(Result):
     @property
     def has_intervals(self) -> bool:
         """Whether any coefficient that ranks metrics has an interval."""
-        estimates = (one for ranking in self.rankings for one in ranking.estimates.values())
+        estimates = (
+            estimate for ranking in self.rankings for estimate in ranking.estimates.values()
+        )
         return any(not isnan(estimate.low) for estimate in estimates)

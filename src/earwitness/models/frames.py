@@ -228,7 +228,7 @@ def iterate_shards(
                 next(writing)
             continue
         facts, rows = stored
-        yield FrameShard(rows, tuple(Break(str(source.path), *one) for one in facts["breaks"]))
+        yield FrameShard(rows, tuple(Break(str(source.path), *fact) for fact in facts["breaks"]))
         number += 1
         on_seconds(number * SHARD_FRAMES / FRAMES_PER_SECOND)
         if facts["last"]:

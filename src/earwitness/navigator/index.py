@@ -222,14 +222,14 @@ class RecordingIndex:
             self.recording, first, heard, self.settings.speech, self._speech, channels
         )
         span = (first / self.rate, (first + count) / self.rate)
-        self._check_files({one.path for one in find_stretches(self.recording, *span)})
+        self._check_files({stretch.path for stretch in find_stretches(self.recording, *span)})
         if heard < count:
             samples = np.pad(samples, ((0, count - heard), (0, 0)))
         return CheckedSamples(samples, checked)
 
     def is_recorded(self, samples: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return whether anything was recorded at these samples."""
-        spans = [(one.start, one.end) for one in self.recording.stretches]
+        spans = [(stretch.start, stretch.end) for stretch in self.recording.stretches]
         starts, ends = np.rint(np.array(spans).T * self.rate)
         places = np.searchsorted(starts, samples, "right") - 1
         return np.asarray((places >= 0) & (samples < ends[np.maximum(0, places)]))
@@ -293,13 +293,18 @@ class RecordingIndex:
         """Keep the frames and levels in the cache; return the folder of the levels."""
         recording = self.recording
         spans = [
-            (sound_digest(Path(one.path), self.cache), one.at, one.start, one.seconds)
-            for one in recording.stretches
+            (
+                sound_digest(Path(stretch.path), self.cache),
+                stretch.at,
+                stretch.start,
+                stretch.seconds,
+            )
+            for stretch in recording.stretches
         ]
         parts = [PYRAMID_FORMAT, recording.rate, recording.seconds, spans]
         key = hash_text(msgspec.json.encode(parts).decode())
         folder = self.cache.folder / INDEX_FOLDER / key
-        for entry in (folder, *(shard_folder(Path(one), self.cache) for one in self._stamps)):
+        for entry in (folder, *(shard_folder(Path(stamp), self.cache) for stamp in self._stamps)):
             self._check_open()
             self._hold.add(entry)
         return folder
@@ -381,11 +386,11 @@ class RecordingIndex:
         if self._detector is None:
             return
         blocks: list[SpeechBlock] = []
-        for found in find_speech_blocks(
+        for block in find_speech_blocks(
             self.recording, self._detector, self.cache, self._check_open
         ):
             self._check_open()
-            blocks += found
+            blocks += block
             self._speech = divide_blocks(blocks, self.rate)
             progress(self._speech.checked // self.rate, round(self.seconds), 0)
         self._speech = divide_blocks(blocks, self.rate, end=self.sample_count)
@@ -425,8 +430,14 @@ def _served_digest(
 ) -> str:
     """Return a hash of what is served, known without reading the files."""
     spans = [
-        (str(Path(one.path).resolve()), stamps[one.path], one.at, one.start, one.seconds)
-        for one in recording.stretches
+        (
+            str(Path(stretch.path).resolve()),
+            stamps[stretch.path],
+            stretch.at,
+            stretch.start,
+            stretch.seconds,
+        )
+        for stretch in recording.stretches
     ]
     clock = None if recording.began is None else repr(recording.began)
     how = [speech, detector.signature if detector else "", PYRAMID_FORMAT, clock]

@@ -207,13 +207,13 @@ def _raven_span(row: Mapping[str, str], recording: Recording, *, by_file: bool) 
     if not row.get(RAVEN_FILE) or not by_file:
         return start, end, text
     name = _file_key(row[RAVEN_FILE])
-    pieces = [one for one in recording.stretches if _file_key(one.path) == name]
+    pieces = [stretch for stretch in recording.stretches if _file_key(stretch.path) == name]
     if not pieces:
         raise _OtherFile
     if not row.get(RAVEN_OFFSET):
         return start, end, text
     at = _parse_seconds(row, RAVEN_OFFSET)
-    piece = next((one for one in reversed(pieces) if one.at <= at), pieces[0])
+    piece = next((piece for piece in reversed(pieces) if piece.at <= at), pieces[0])
     begin = piece.start + at - piece.at
     return begin, begin + end - start, text
 

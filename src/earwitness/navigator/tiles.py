@@ -90,7 +90,7 @@ class FineKernel(NamedTuple):
     def frequencies(self, rate: int) -> list[float]:
         """Return the centres of the bands in Hz."""
         centres = np.arange(self.bands) * self.bins + (self.bins - 1) / 2
-        return [float(one) for one in centres * rate / len(self.window)]
+        return [float(centre) for centre in centres * rate / len(self.window)]
 
 
 @cache

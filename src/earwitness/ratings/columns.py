@@ -522,7 +522,9 @@ def _holds_votes(layout: ColumnLayout, table: InputTable, name: str) -> bool:
     columns = {role: layout.fields[role] for role in REQUIRED_ROLES if role in layout.fields}
     if layout.sample and "listener" in columns:  # means have one row per sample
         columns["sample"] = layout.sample
-    owners = {role: [table.cells(one)[row] for row in filled] for role, one in columns.items()}
+    owners = {
+        role: [table.cells(column)[row] for row in filled] for role, column in columns.items()
+    }
     listeners = owners.get("listener", [""] * len(filled))
     return numbers is not None and looks_like_votes(numbers, [*owners.values()], listeners)
 

@@ -481,7 +481,7 @@ def _free_columns(table: InputTable, options: ColumnOptions) -> list[str]:
     taken = {*options.columns.values(), *options.roles, options.column, *options.apart}
     taken |= {*SAMPLE_COLUMNS, *SAMPLE_SYNONYMS}
     free = list[str]()
-    for name in (one for one in table.names if one and one not in taken):
+    for name in (name for name in table.names if name and name not in taken):
         filled = [text for text in _votes(table, name) if text]
         numbers = sum(read_plain_numbers([text]) is not None for text in filled)
         if 2 * numbers >= len(filled):
@@ -585,7 +585,7 @@ def _unfold_pymushra(document: dict[str, Any], wrong: TableFaults) -> list[dict[
     tables = {name: trials for name, trials in tables.items() if trials}
     trials = [trial for table in tables.values() for trial in table]
     parts = ("responses", "questionaire")
-    if not trials or not all(isinstance(one, dict) and {*parts} <= {*one} for one in trials):
+    if not trials or not all(isinstance(trial, dict) and {*parts} <= {*trial} for trial in trials):
         return None
     if len(tables) > 1:
         message = f"contains several tests: {', '.join(map(show, tables))}"

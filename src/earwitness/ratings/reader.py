@@ -75,7 +75,7 @@ def fit_rubric(options: ColumnOptions, table: InputTable, said: str = "") -> Col
             if (dimension := spellings(name).get(fold_name(text)))
         }
         dimensions = read_rubric(name).names
-        lacking = [one for one in dimensions if one not in dimension_of.values()]
+        lacking = [dimension for dimension in dimensions if dimension not in dimension_of.values()]
         if not lacking:
             return _add_rubric_columns(options, read_rubric(name), dimension_of, wide=not long)
         if said:
@@ -109,8 +109,14 @@ def _add_rubric_columns(
 @cache
 def spellings(name: str) -> Mapping[str, str]:
     """Return dimensions and the total by all their spellings."""
-    dimensions = [one for language in LANGUAGES for one in read_rubric(name, language).dimensions]
-    names = {fold_name(text): one.name for one in dimensions for text in (one.shown, one.name)}
+    dimensions = [
+        dimension for language in LANGUAGES for dimension in read_rubric(name, language).dimensions
+    ]
+    names = {
+        fold_name(text): dimension.name
+        for dimension in dimensions
+        for text in (dimension.shown, dimension.name)
+    }
     return names | {TOTAL: TOTAL}
 
 
@@ -319,7 +325,7 @@ class ParsedRatings:
     @property
     def has_numbers(self) -> bool:
         """Whether any cell is filled."""
-        return any(one == one for votes in self.checked.votes.values() for one in votes)
+        return any(vote == vote for votes in self.checked.votes.values() for vote in votes)
 
     @property
     def filled(self) -> list[Rating]:

@@ -265,7 +265,7 @@ class Dimension:
             raise UsageError(f"penalty {self.name}: good must be high, since 0 is no fault")
         if self.role == "penalty" and self.high != 0:
             raise UsageError(f"penalty {self.name}: high must be 0, got {self.high:g}")
-        for value in (self.high, *(one.value for one in self.anchors)):
+        for value in (self.high, *(anchor.value for anchor in self.anchors)):
             if not self.allows(value):
                 raise UsageError(
                     f"dimension {self.name}: {value:g} is not a valid value ({self.range})"
@@ -325,7 +325,7 @@ class Rubric:
     language: str = "en"
 
     def __post_init__(self) -> None:
-        names = [one.name for one in self.dimensions]
+        names = [dimension.name for dimension in self.dimensions]
         for name in names:
             if names.count(name) > 1:
                 raise UsageError(f'rubric {self.name}: duplicate dimension "{name}"')
@@ -350,14 +350,14 @@ class Rubric:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the dimensions."""
-        return tuple(one.name for one in self.dimensions)
+        return tuple(dimension.name for dimension in self.dimensions)
 
     @property
     def scales(self) -> dict[str, Scale]:
         """Scales of ratings by name: the dimensions and the total."""
         low, high = (round(end, ROUNDING_DECIMALS) for end in self.formula.bounds(self._ranges))
         whole = Scale(TOTAL, high, low, self.total_step or (high - low), slider=True)
-        return {**{one.name: one.scale for one in self.dimensions}, TOTAL: whole}
+        return {**{dimension.name: dimension.scale for dimension in self.dimensions}, TOTAL: whole}
 
     @property
     def total_step(self) -> float:
@@ -382,18 +382,20 @@ class Rubric:
 
     @property
     def _ranges(self) -> dict[str, tuple[float, float]]:
-        return {one.name: (one.low, one.high) for one in self.dimensions}
+        return {dimension.name: (dimension.low, dimension.high) for dimension in self.dimensions}
 
     def _check_penalties(self) -> None:
         """Raise UsageError if a penalty, or a value that is worse the higher, raises the total."""
-        for one in self.dimensions:
-            is_penalty = one.role == "penalty"
-            ends = (one.low, one.high) if is_penalty else (one.high, one.low)
-            for end in (0, 1) if is_penalty or one.good == "low" else ():
+        for dimension in self.dimensions:
+            is_penalty = dimension.role == "penalty"
+            ends = (
+                (dimension.low, dimension.high) if is_penalty else (dimension.high, dimension.low)
+            )
+            for end in (0, 1) if is_penalty or dimension.good == "low" else ():
                 ranges = {name: ends[end] for name, ends in self._ranges.items()}
-                worst, best = (self.formula.value({**ranges, one.name: x}) for x in ends)
+                worst, best = (self.formula.value({**ranges, dimension.name: x}) for x in ends)
                 if worst > best:
-                    name, remedy = one.name, ", but lower is better — subtract it"
+                    name, remedy = dimension.name, ", but lower is better — subtract it"
                     if is_penalty:
                         name = f"penalty {name}"
                         remedy = " — add penalties, since they are 0 or below"
@@ -434,7 +436,7 @@ def thumbs(language: str = "en") -> Rubric:
         own = words["dimensions"][name]
         anchors = tuple(Anchor(float(value), text) for value, text in own["anchors"].items())
         dimensions.append(Dimension(name, *numbers, own["title"], own["help"], anchors))
-    examples = tuple(WorkedExample(**one) for one in words["examples"])
+    examples = tuple(WorkedExample(**word) for word in words["examples"])
     return Rubric(
         THUMBS_NAME, tuple(dimensions), THUMBS_FORMULA, words["title"], examples, language
     )

@@ -196,10 +196,10 @@ def sort_by_start(files: Sequence[Path], zone: str | None) -> tuple[Path, ...]:
     given order is right for files recorded twice in the hour in which clocks go back.
     """
     dated_files = [date_file(path, 0.0) for path in files]
-    moments_in_names = [one.named for one in dated_files if one.named is not None]
+    moments_in_names = [file.named for file in dated_files if file.named is not None]
     if (
         len(moments_in_names) < len(files)
-        or len({one.tzinfo is None for one in moments_in_names}) > 1
+        or len({name.tzinfo is None for name in moments_in_names}) > 1
     ):
         return tuple(files)
     resolved = _resolve_moments(dated_files, parse_zone(zone) if zone else None)

@@ -234,7 +234,7 @@ def _split_at_marks(stretch: Stretch, marks: Sequence[Silence]) -> list[Stretch]
 def _mark_seconds_before(time: float, marks: Sequence[Silence]) -> float:
     """Return the seconds of marks before a time."""
     count = bisect_right(marks, (time, time))
-    total = sum(one.end - one.start for one in marks[:count])
+    total = sum(mark.end - mark.start for mark in marks[:count])
     return total - max(0.0, marks[count - 1].end - time) if count else total
 
 
@@ -300,5 +300,10 @@ def _find_silence_near(
     for time, chunk in window:
         marks.feed(time, chunk.samples, recording.rate)
     return next(
-        (one for one in marks.candidates if abs(one.start - place) <= HOUR_TOLERANCE_SECONDS), None
+        (
+            candidate
+            for candidate in marks.candidates
+            if abs(candidate.start - place) <= HOUR_TOLERANCE_SECONDS
+        ),
+        None,
     )

@@ -60,7 +60,7 @@ def sound_files(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...
                 (files if one.suffix.lower() in SOUND_ENDINGS else others).append(one)
         if others:
             more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-            names = ", ".join(one.name for one in others[:3])
+            names = ", ".join(other.name for other in others[:3])
             notes.append(f"{path}: skipped files that are not audio: {names}{more}")
     return tuple(files), tuple(notes)
 
@@ -166,7 +166,7 @@ def open_recording(
         if facts and facts.note and not facts.short  # wrong, although no audio is lost
     ]
     name = name or paths[0].stem
-    seconds = max(one.end for one in stretches)
+    seconds = max(stretch.end for stretch in stretches)
     notes = (*notes, *clock.notes, *header_notes, *layout_notes)
     recording = Recording(
         name, tuple(stretches), seconds, rate, channels, began, tuple(damages), notes
@@ -191,7 +191,7 @@ def _common_format(headers: Sequence[FileHeader]) -> tuple[int, int]:
         (header.path, header.facts) for header in headers if header.facts and header.facts.frames
     ]
     if not readable:
-        problems = [file_problem(one.path, one.fault or "is empty") for one in headers]
+        problems = [file_problem(header.path, header.fault or "is empty") for header in headers]
         raise InputError(problems, done="read")
     first, facts = readable[0]
     problems = [
@@ -275,7 +275,9 @@ def open_blocks(blocks: Sequence[tuple[Path, float]], *, name: str) -> Recording
     blocks = sorted(blocks, key=lambda block: (block[1], str(block[0])))
     headers = _read_headers([path for path, _ in blocks], no_progress)
     problems = [
-        file_problem(one.path, one.fault or "is empty") for one in headers if not one.seconds
+        file_problem(header.path, header.fault or "is empty")
+        for header in headers
+        if not header.seconds
     ]
     refuse_problems(problems, "read")
     rate, channels = _common_format(headers)

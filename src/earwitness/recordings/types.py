@@ -60,4 +60,6 @@ class Recording:
     def find(self, time: float) -> Stretch | None:
         """Return the stretch that contains a time, or None."""
 
-        return next((one for one in self.stretches if one.start <= time < one.end), None)
+        return next(
+            (stretch for stretch in self.stretches if stretch.start <= time < stretch.end), None
+        )

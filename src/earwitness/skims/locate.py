@@ -146,7 +146,7 @@ def _choose_factor(sounds: Sequence[Floats], rate: int) -> int:
         powers = [
             [float(np.square(x, dtype=np.float64).mean()) for x in pair if len(x)] for pair in pairs
         ]
-        if all(len(own) < 2 or own[1] >= MIN_POWER_SHARE * own[0] for own in powers):
+        if all(len(power) < 2 or power[1] >= MIN_POWER_SHARE * power[0] for power in powers):
             break
     return factor
 

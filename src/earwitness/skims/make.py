@@ -358,7 +358,9 @@ def _bridged_levels(
     starts, seconds, drawn = np.array(cycle.parts).T
     ends = np.cumsum(seconds)
     joined_starts = ends - seconds
-    rows = [int(np.searchsorted(starts, one.start, "right")) - 1 for one in recording.stretches]
+    rows = [
+        int(np.searchsorted(starts, stretch.start, "right")) - 1 for stretch in recording.stretches
+    ]
     stretches = tuple(
         replace(stretch, start=joined_starts[row] + stretch.start - starts[row])
         for row, stretch in zip(rows, recording.stretches, strict=True)

@@ -86,7 +86,9 @@ def picks_json(recording: Recording, skim: Skim, fields: Mapping[str, Any] | Non
         "picks": [
             _row_fields(row)
             | {
-                "classes": [{"name": one.name, "score": one.score} for one in row.pick.classes],
+                "classes": [
+                    {"name": class_.name, "score": class_.score} for class_ in row.pick.classes
+                ],
                 "why": dict(row.pick.why),
             }
             for row in list_pick_rows(recording, skim)

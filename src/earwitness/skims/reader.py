@@ -337,8 +337,8 @@ def uniform_day_notes(cases: Cases, embedder: str, block: float) -> Iterator[str
     from earwitness.models.codebook import ALIKE_NOTE
 
     references = {case.key.item: case.references for case in cases}
-    for item, own in references.items():
-        if any(has_uniform_blocks(embed_day(one, embedder, block)) for one in own):
+    for item, reference in references.items():
+        if any(has_uniform_blocks(embed_day(one, embedder, block)) for one in reference):
             yield f"{item}: {ALIKE_NOTE}"
 
 

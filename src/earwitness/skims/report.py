@@ -122,9 +122,13 @@ def _recording_sections(run: SkimRun, name: str) -> Iterator[Section]:
     ]
     tables = [Table(name, header, tuple(rows))]
     figures = tuple(
-        (one.method, *(number(getattr(one, x), SHARE_VALUE) for x in CURVE_VALUES), str(one.n))
-        for one in run.courses
-        if one.recording == name
+        (
+            course.method,
+            *(number(getattr(course, x), SHARE_VALUE) for x in CURVE_VALUES),
+            str(course.n),
+        )
+        for course in run.courses
+        if course.recording == name
     )
     if figures:
         header = ("method", *CURVE_COLUMNS, "n")
@@ -147,7 +151,7 @@ def tradeoff_plane(
     """
     counts = {count for _, count in baselines}
     points = group_values((result.method, _skim_point(result)) for result in skims)
-    series = [PlaneSeries(method, tuple(own)) for method, own in points.items()]
+    series = [PlaneSeries(method, tuple(point)) for method, point in points.items()]
     for (name, count), measures in baselines.items():
         label = _baseline_label(name, measures, _picks_text(count) if len(counts) > 1 else "")
         series.append(PlaneSeries(label, (PlanePoint("", measures["tc"], measures["sd"]),)))
@@ -224,22 +228,22 @@ def _system_label(name: str, *details: str) -> str:
 
 def skimming_tables(run: SkimRun) -> dict[str, TableRows]:
     """Return the tables ``skims`` (measures of every skim) and ``picks``."""
-    measures = list(dict.fromkeys(name for one in run.skims for name in one.measures))
+    measures = list(dict.fromkeys(name for skim in run.skims for name in skim.measures))
     skims = [
         [
-            *(one.recording.name, one.system, one.method, one.z, len(one.skim.picks)),
-            *(one.skim.seconds, *(one.measures.get(name, nan) for name in measures)),
-            one.signature,
+            *(skim.recording.name, skim.system, skim.method, skim.z, len(skim.skim.picks)),
+            *(skim.skim.seconds, *(skim.measures.get(name, nan) for name in measures)),
+            skim.signature,
         ]
-        for one in run.skims
+        for skim in run.skims
     ]
     picks = [
         [
-            *(one.recording.name, one.system, place, pick.start, pick.seconds, pick.turned),
+            *(skim.recording.name, skim.system, place, pick.start, pick.seconds, pick.turned),
             *(pick.class_names, pick.gain),
         ]
-        for one in run.skims
-        for place, pick in enumerate(one.skim.picks, 1)
+        for skim in run.skims
+        for place, pick in enumerate(skim.skim.picks, 1)
     ]
     columns = ("recording", "system", "method", "z", "picks", "seconds", *measures, "signature")
     pick_columns = ["recording", "system", "place", "start", "seconds", "turned", "classes", "gain"]

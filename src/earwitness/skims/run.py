@@ -352,7 +352,9 @@ class _Run:
             is_helpful = is_short and blocks.few_classes_note != ALIKE_NOTE
             remedy = f" — {MORE_BLOCKS_REMEDY}" if is_helpful else ""
             self.notes.append(f"{real.name}: {blocks.few_classes_note}{remedy}")
-        baselines = {key[1:]: found for key, found in self.baselines.items() if key[0] == real.name}
+        baselines = {
+            key[1:]: baseline for key, baseline in self.baselines.items() if key[0] == real.name
+        }
         plane = tradeoff_plane(CURVE_TITLE, results, baselines)
         for result in results:
             self._write(result, plane)

@@ -41,7 +41,7 @@ class Pick:
     @property
     def class_names(self) -> str:
         """Names of the classes, separated by semicolons."""
-        return "; ".join(one.name for one in self.classes)
+        return "; ".join(class_.name for class_ in self.classes)
 
 
 @dataclass(frozen=True, slots=True)

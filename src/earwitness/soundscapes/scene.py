@@ -104,7 +104,9 @@ def make_scene(
 ) -> Scene:
     """Return a scene of the given hours; the timetable repeats after 24 hours."""
     seed = timetable.seed if seed is None else seed
-    events = [one for row in timetable.rows for one in _make_events(timetable, row, hours, seed)]
+    events = [
+        event for row in timetable.rows for event in _make_events(timetable, row, hours, seed)
+    ]
     return Scene(
         timetable.title,
         tuple(sorted(events)),
@@ -122,7 +124,7 @@ def _make_events(
 ) -> Iterator[SoundEvent]:
     """Return all events of a row."""
     source = timetable.sources[row.source]
-    spans = [one for hour in range(hours) for one in _draw_spans(timetable, row, hour, seed)]
+    spans = [span for hour in range(hours) for span in _draw_spans(timetable, row, hour, seed)]
     base = source.level if row.level is None else row.level
     for number, span in enumerate(_join_spans(spans) if source.lasts else spans):
         rng = named_generator(seed, "clips", row.source, number)

@@ -97,7 +97,7 @@ OTHER_SOURCE = SoundSource(None, (), -28.0, (10.0, 60.0), (0.3, 1.5), lasts=True
 
 def read_clip_sources(folder: Path) -> dict[str, SoundSource]:
     """Read one source per subfolder; all problems are reported at once."""
-    folders = sorted(one for one in folder.iterdir() if one.is_dir()) if folder.is_dir() else []
+    folders = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
     if not folders:
         raise UsageError(f"{folder}: has no subfolders — create one subfolder per source")
     problems: list[Problem] = []
@@ -108,8 +108,8 @@ def read_clip_sources(folder: Path) -> dict[str, SoundSource]:
 
 def _read_source(folder: Path, problems: list[Problem]) -> SoundSource:
     """Read the clips of a folder; settings are those of the built-in source of the same name."""
-    files = sorted(one for one in folder.iterdir() if one.suffix.lower() in CLIP_ENDINGS)
-    lengths = [_clip_seconds(one, problems) for one in files]
+    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in CLIP_ENDINGS)
+    lengths = [_clip_seconds(file, problems) for file in files]
     if not files:
         problems.append(file_problem(folder, "contains no clips", f"add {CLIP_ENDINGS[0]} files"))
     source = SOURCES.get(folder.name, OTHER_SOURCE)
@@ -228,7 +228,7 @@ def read_timetable(path: Path, *, clips: str | Path | None = None) -> Timetable:
     file = read_yaml(path)
     faults = list(derive_check(TimetableKeys, hints=False)(file.value, ""))
     if faults:
-        raise InputError([file.problem(one) for one in faults], done="made")
+        raise InputError([file.problem(fault) for fault in faults], done="made")
     value = fill_defaults(file.value, TimetableKeys)
     folder = clips or (path.parent / value["clips"] if "clips" in value else None)
     clip_sources = {} if folder is None else read_clip_sources(Path(folder))

@@ -55,7 +55,7 @@ class Truth:
         """Return the seconds that each of ``names`` (column) sounds in each span (row)."""
         low, high = np.asarray(starts, np.float64), np.asarray(ends, np.float64)
         background = np.maximum(high - low - self._any.within(low, high), 0.0)
-        return np.stack([*(one.within(low, high) for one in self._spans.values()), background], 1)
+        return np.stack([*(span.within(low, high) for span in self._spans.values()), background], 1)
 
     def presence(self, starts: Sequence[float], ends: Sequence[float]) -> Matrix:
         """Return the presence of each of ``names`` in each span; every row sums to 1."""
@@ -154,4 +154,4 @@ def least_mean_path_costs(tables: Matrix) -> Matrix:
 
 
 def _pick_spans(picks: Sequence[Pick]) -> tuple[list[float], list[float]]:
-    return [one.start for one in picks], [one.start + one.seconds for one in picks]
+    return [pick.start for pick in picks], [pick.start + pick.seconds for pick in picks]

@@ -126,7 +126,7 @@ def reasons_text(scene: Scene, examples: Sequence[PracticeSkim]) -> str:
 
 
 def _round_values(names: Sequence[str], values: Iterable[float], digits: int) -> dict[str, float]:
-    return {name: round(float(one), digits) for name, one in zip(names, values, strict=True)}
+    return {name: round(float(value), digits) for name, value in zip(names, values, strict=True)}
 
 
 def _to_json(value: Any) -> str:

@@ -265,7 +265,9 @@ class MmsAligner:
                 is_latin = all(one.isascii() for one in word if one.isalpha())
                 latin = word if is_latin else self._romanize(word, language)
                 letters = latin.translate(APOSTROPHES).lower()
-                labels[word] = [LETTER_LABELS[one] for one in letters if one in LETTER_LABELS]
+                labels[word] = [
+                    LETTER_LABELS[letter] for letter in letters if letter in LETTER_LABELS
+                ]
         return [labels[word] for word in words]
 
     def _read_audio(self, path: Path, breaks: list[Break], progress: Progress) -> Iterator[Floats]:

@@ -268,7 +268,7 @@ class CueDetector:
     @property
     def signature(self) -> str:
         """Weights of the cues, and the share of a block with speech."""
-        weights = ",".join(f"{one:g}" for one in (*CUE_WEIGHTS, MIN_SPEECH_SUM))
+        weights = ",".join(f"{weight:g}" for weight in (*CUE_WEIGHTS, MIN_SPEECH_SUM))
         return f"speech=cues,weights={weights},share={self.min_share:g}"
 
     def share(self, samples: Floats, rate: int) -> float:
@@ -352,7 +352,7 @@ class Silero:
     @cached_property
     def _network(self) -> Any:
         network = self.session(_check_onnx_file(self.path))
-        names = {one.name for one in network.get_inputs()}
+        names = {input.name for input in network.get_inputs()}
         if names != {"input", "state", "sr"}:
             raise UsageError(
                 f"{self.path}: takes {', '.join(sorted(names))}"

@@ -458,7 +458,7 @@ def permuted_differences(
         rng, block = seeded_generator(seed), max(1, FLIPS_IN_MEMORY // len(a))
         sizes = (min(block, permutations - done) for done in range(0, permutations, block))
         flips = (rng.integers(0, 2, (size, len(a)), np.int8) for size in sizes)
-        moves = (weighted_sums(one.astype(np.float64), parts).sum(axis=0) for one in flips)
+        moves = (weighted_sums(flip.astype(np.float64), parts).sum(axis=0) for flip in flips)
     rows = [score(sum_a - moved) - score(sum_b + moved) for moved in moves]
     return PermutedDifferences(np.concatenate(rows), exact)
 

@@ -306,9 +306,9 @@ class AnswerHistory:
 
     def last(self, listener: int, page: str) -> SubmittedAnswer | None:
         """Return the last answer to a page, whether it counts or was set aside."""
-        page_answers = [one for one in self.answers[listener] if one.answer.page == page]
-        superseded = {one.supersedes for one in page_answers}
-        return next((one for one in page_answers if one.id not in superseded), None)
+        page_answers = [answer for answer in self.answers[listener] if answer.answer.page == page]
+        superseded = {answer.supersedes for answer in page_answers}
+        return next((answer for answer in page_answers if answer.id not in superseded), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -394,7 +394,7 @@ class DirectStatement:
         """Insert rows; return how many were inserted."""
         sql, names = self._prepare(connection)
         values = (values_in_order(row, names) for row in rows)
-        return sum(execute_directly(connection, sql, one).rowcount for one in values)
+        return sum(execute_directly(connection, sql, value).rowcount for value in values)
 
     def _prepare(self, connection: Connection) -> tuple[str, Sequence[str] | None]:
         """Begin a transaction if needed; return the SQL, and its parameters in order, if any."""

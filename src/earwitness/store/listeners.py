@@ -234,7 +234,9 @@ UNHELD = select(listeners.c.serial).where(FREE_CONDITIONS[0] | FREE_CONDITIONS[1
 COUNT_HOLDERS = DirectStatement(
     select(HOLDERS.label("holders"), UNHELD.exists().label("is_unheld"))
 )
-COUNT_FREE = [DirectStatement(select(func.count()).where(one)) for one in FREE_CONDITIONS]
+COUNT_FREE = [
+    DirectStatement(select(func.count()).where(condition)) for condition in FREE_CONDITIONS
+]
 FIND_IDLE = DirectStatement(
     select(listeners.c.serial)
     .where(FREE_CONDITIONS[2])
@@ -242,8 +244,10 @@ FIND_IDLE = DirectStatement(
     .offset(literal_column("0"))
 )
 FIND_NEXT = [
-    DirectStatement(select(*PLACE_COLUMNS).where(one).order_by(LAST_ACTIVE, listeners.c.number))
-    for one in FREE_CONDITIONS
+    DirectStatement(
+        select(*PLACE_COLUMNS).where(condition).order_by(LAST_ACTIVE, listeners.c.number)
+    )
+    for condition in FREE_CONDITIONS
 ]
 
 
@@ -386,7 +390,7 @@ def _next_place(connection: Connection, study: str, quota: OpenPlaceQuota) -> An
     values = _place_values(study, quota)
     [(holders, _)] = COUNT_HOLDERS.rows(connection, values)
     statements = FIND_NEXT[2 * (holders >= quota.max_people) :]
-    found = (place for one in statements for place in one.rows(connection, values))
+    found = (place for statement in statements for place in statement.rows(connection, values))
     return next(found, None)
 
 

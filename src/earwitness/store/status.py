@@ -242,4 +242,4 @@ def let_in(connection: Connection, study: str, listener: ListenerKey, visit: str
         return used
     excuses = read_page_events(connection, study, listener, "", EXCUSE_EVENT)
     state = listener_row(connection, study, listener).state
-    return state == ParticipationState.JOINED and event_id in {one.id for one in excuses}
+    return state == ParticipationState.JOINED and event_id in {excuse.id for excuse in excuses}

@@ -216,7 +216,7 @@ class Store:
 
     def answers(self, study: str, listener: int | None = None) -> list[Answer]:
         """Return the answers that count, in order of arrival."""
-        return [one.answer for one in self.counted_answers(study, listener)]
+        return [answer.answer for answer in self.counted_answers(study, listener)]
 
     def history(self, study: str, listener: int | None = None) -> list[SubmittedAnswer]:
         """Return all answers ever given, except those of withdrawn listeners."""

@@ -353,7 +353,11 @@ def stored_answers(study: StudySource, db: StrPath) -> StoredAnswers:
         notes = changed_text_notes(store.texts(plan.digest), submissions)
         notes += answered_audio_notes(store.audio(plan.digest), submissions)
     asked = asked_pages(plan)
-    kept = [one for one in submissions if one.answer.heard is not None or one.answer.page in asked]
+    kept = [
+        submission
+        for submission in submissions
+        if submission.answer.heard is not None or submission.answer.page in asked
+    ]
     ordered = sorted(kept, key=lambda submission: submission.answer.listener)
     name, skipped = _hide_password(fspath(db)), len(submissions) - len(kept)
     return StoredAnswers(plan, name, tuple(ordered), tuple(notes), skipped)
@@ -548,7 +552,7 @@ def _count_planes(study: Study, plan: ListenerPlan) -> int:
 
 def _add_paper(record: Record, submissions: Sequence[SubmittedAnswer], planes: int) -> None:
     """Add the number of planes from paper; if no plane is missing, this is the state."""
-    answers = [one for one in submissions if is_placed(one.answer)]
+    answers = [submission for submission in submissions if is_placed(submission.answer)]
     from_paper = sum(map(_is_imported, answers))
     record["paper"] = f"{from_paper}/{planes} planes" if from_paper else ""
     is_complete = from_paper > 0 and len(answers) == planes

@@ -141,7 +141,9 @@ def agree(
     keep = parse_where(where)
     if plan is None:
         _check_columns(keep, [*tables, *files])
-    fields = tuple(dict.fromkeys((*settings.by, *(one.field for one in keep.conditions))))
+    fields = tuple(
+        dict.fromkeys((*settings.by, *(condition.field for condition in keep.conditions)))
+    )
     scoring = _with_controls(replace(scoring, groups=fields), settings.partial)
     by = rated_fields(fields, tables, files, plan)
     ranges = [text for text in scales if "=" in text]

@@ -71,11 +71,15 @@ def answered_audio_notes(
     recorded: Mapping[str, Sequence[AudioVersion]], submissions: Sequence[SubmittedAnswer]
 ) -> list[str]:
     """Return a note on audio files that changed while trials were answered, and how many."""
-    received = sorted(one.received for one in submissions if one.answer.heard is not None)
+    received = sorted(
+        submission.received for submission in submissions if submission.answer.heard is not None
+    )
     changed = []
     for name, versions in recorded.items():
         parts = []
-        for version, end in zip(versions, [one.since for one in versions[1:]] + [""], strict=True):
+        for version, end in zip(
+            versions, [version.since for version in versions[1:]] + [""], strict=True
+        ):
             last = bisect_left(received, end) if end else len(received)
             count = last - bisect_left(received, version.since)
             if count > 0 and version.digest != versions[0].digest:

@@ -212,7 +212,7 @@ def form_groups(study: Study, answers: Iterable[Answer]) -> dict[str, Grouping]:
     """Return the answers of listeners to form questions, by question."""
     asked = {question.name for question in (*study.before, *study.after)}
     by_question: dict[str, dict[Who, str]] = {}
-    for answer in (one for one in answers if one.page in FORM_PAGES):
+    for answer in (answer for answer in answers if answer.page in FORM_PAGES):
         for name, value in answer.values.items():
             if name in asked and isinstance(value, str | int | float) and value != "":
                 by_question.setdefault(name, {})[answer.listener] = _value_text(value)

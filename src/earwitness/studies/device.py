@@ -75,9 +75,9 @@ def score_choices(
         if (
             isinstance(choices, list)
             and len(choices) == len(targets)
-            and all(type(one) is int and 0 <= one < CHOICES_PER_ROUND for one in choices)
+            and all(type(choice) is int and 0 <= choice < CHOICES_PER_ROUND for choice in choices)
         ):
-            hits = sum(one == target for one, target in zip(choices, targets, strict=True))
+            hits = sum(choice == target for choice, target in zip(choices, targets, strict=True))
             scored[step] = hits == len(targets) if step == "sides" else [hits, len(targets)]
         elif step in required:
             wrong[step] = f"{step} must be a list of {len(targets)} choices, got {choices!r}"
@@ -189,8 +189,8 @@ def count_marked(study: Study, trial: Trial, mark: Values | None) -> PlaybackCou
 def sum_playback(counts: Iterable[tuple[Who, PlaybackCounts]]) -> dict[Who, PlaybackCounts]:
     """Return the sums of counts per listener."""
     return {
-        who: PlaybackCounts(*map(sum, zip(*own, strict=True)))
-        for who, own in group_values(counts).items()
+        who: PlaybackCounts(*map(sum, zip(*value, strict=True)))
+        for who, value in group_values(counts).items()
     }
 
 

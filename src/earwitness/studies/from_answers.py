@@ -241,11 +241,13 @@ def comments_from_answers(answers: Iterable[Answer]) -> Iterator[tuple[Who, Stim
         given = answer.values
         texts = [(together, answer.comment)]
         texts += [
-            (one, given.get(f"{n}.{COMMENT_FIELD}"))
-            for n, one in zip(LETTERS, systems, strict=False)
+            (system, given.get(f"{n}.{COMMENT_FIELD}"))
+            for n, system in zip(LETTERS, systems, strict=False)
         ]
         texts.append((together, given.get(COMMENT_FIELD)))
-        texts += [(one, given.get(f"{COMMENT_FIELD}_{n}")) for n, one in enumerate(systems, 1)]
+        texts += [
+            (system, given.get(f"{COMMENT_FIELD}_{n}")) for n, system in enumerate(systems, 1)
+        ]
         for system, text in texts:
             if isinstance(text, str) and text.strip():
                 key = Key(trial.item, system)

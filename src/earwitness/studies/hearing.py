@@ -79,7 +79,7 @@ def hearing_faults(
         if name not in ("responses", "srt"):
             yield name, f"unknown field {name!r}"
     if not isinstance(responses, list) or not all(
-        isinstance(one, str) and RESPONSE_PATTERN.fullmatch(one) for one in responses
+        isinstance(response, str) and RESPONSE_PATTERN.fullmatch(response) for response in responses
     ):
         yield "responses", "responses must be a list of texts of three digits"
     elif len(responses) != test.triplets:

@@ -397,12 +397,12 @@ def _find_practice(
         raise UsageError(f"{message} — earwitness soundscape --practice writes one") from error
     examples = [
         SkimFile(
-            folder / one.audio,
-            str(one.skim),
-            places={"TC": round(one.tc, 3), "SD": round(one.sd, 3)},
-            reason=one.reason,
+            folder / skim.audio,
+            str(skim.skim),
+            places={"TC": round(skim.tc, 3), "SD": round(skim.sd, 3)},
+            reason=skim.reason,
         )
-        for one in about.skims
+        for skim in about.skims
     ]
     return PracticeDay(recording.stem, recording, examples, (), truth, hour, about.language)
 
@@ -455,10 +455,10 @@ def _add_practice(
     material.practice_item = day.item
     material.add_recording(day.item, [day.recording], {} if day.truth else keys)
     material.refuse_same_names()
-    for number, one in enumerate(day.examples, 1):
+    for number, example in enumerate(day.examples, 1):
         name = f"{EXAMPLE_FOLDER}/{number}.wav"
-        _copy_wav(one.read(), material.folder / name)
-        material.examples.append({"sound": name, **one.places, "reason": one.reason})
+        _copy_wav(example.read(), material.folder / name)
+        material.examples.append({"sound": name, **example.places, "reason": example.reason})
     for system, own in zip(material.systems, day.skims, strict=False):
         _copy_wav(own.read(), material.skim_path(day.item, system))
         material.add_gold(system, own.places)
@@ -528,7 +528,7 @@ def _make_skims(
 ) -> Sequence[str]:
     """Make the skims of all recordings; return notes."""
     run = skim(paths, material.skim_folder, _skim_options(settings), jobs=jobs, progress=progress)
-    names = dict.fromkeys(one.recording.name for one in run.skims)
+    names = dict.fromkeys(skim.recording.name for skim in run.skims)
     notes = list(run.notes)
     for name, path in zip(names, paths, strict=True):
         material.add_recording(name, [path], keys)
@@ -536,7 +536,7 @@ def _make_skims(
             minutes = material.seconds[name] / 60
             message = f"{path}: all audio files are one recording of {minutes:.1f} min"
             notes.append(f"{message}; skims to import need a recording named full-length")
-    material.systems = list(dict.fromkeys(one.system for one in run.skims))
+    material.systems = list(dict.fromkeys(skim.system for skim in run.skims))
     return notes
 
 

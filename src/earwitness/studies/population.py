@@ -121,7 +121,7 @@ class Population:
                 raise UsageError(f"{attribute.name} must be a number {limits}, got {value:g}")
 
 
-NUMBERS = tuple(one.name for one in fields(Population) if one.name != "qualities")
+NUMBERS = tuple(field.name for field in fields(Population) if field.name != "qualities")
 
 
 @dataclass(frozen=True)

@@ -206,9 +206,9 @@ def _check_request(
         problems.append(f"power must be between 0 and 1, got {wanted:g}")
     if runs < 1:
         problems.append(f"runs must be at least 1, got {runs}")
-    if any(not one > 0 for one in differences):
+    if any(not difference > 0 for difference in differences):
         problems.append("differences must be above 0")
-    if any(one < 2 for one in listeners):
+    if any(listener < 2 for listener in listeners):
         problems.append("listeners must be at least 2")
     for name, value in components.items():
         if name not in COMPONENT_NAMES:
@@ -375,7 +375,7 @@ def _power_scenario(
     }
     ranked = len({*block.systems} - anchors)
     pairs = ranked * (ranked - 1) // 2
-    planned = [one for one in plan.analysis.contrasts if {*one} <= {*block.systems}]
+    planned = [contrast for contrast in plan.analysis.contrasts if {*contrast} <= {*block.systems}]
     tests = 1 if plan.analysis.correction == NO_CORRECTION else len(planned) or max(1, pairs)
     return PowerScenario(
         components=parts,

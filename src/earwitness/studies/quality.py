@@ -102,7 +102,7 @@ def task_times(study: Study, received: Sequence[ReceivedAnswer]) -> TaskTimes:
         if trial is not None and at >= before
     ]
     seconds = ((at - before).total_seconds() for (_, before), (_, at) in pairwise(times))
-    return TaskTimes(tuple(found), sum(one for one in seconds if one > 0) / 60)
+    return TaskTimes(tuple(found), sum(second for second in seconds if second > 0) / 60)
 
 
 # --- Evidence for screening ----------------------------------------------------------------------

@@ -88,9 +88,11 @@ def find_full_length(path: Path) -> Path | None:
         return None
     entries = [one for one in path.iterdir() if not one.name.startswith(".")]
     sounds, _ = sound_files([path]) if entries else ((), ())
-    folders = [one for one in entries if one.is_dir() and FULL_LENGTH_PATTERN.search(one.name)]
-    files = [one for one in sounds if FULL_LENGTH_PATTERN.search(one.stem)]
-    named = [*folders, *(one for one in files if not {*folders} & {*one.parents})]
+    folders = [
+        entry for entry in entries if entry.is_dir() and FULL_LENGTH_PATTERN.search(entry.name)
+    ]
+    files = [sound for sound in sounds if FULL_LENGTH_PATTERN.search(sound.stem)]
+    named = [*folders, *(file for file in files if not {*folders} & {*file.parents})]
     # skims of a full-length recording, and their folder, may start with its name
     found = [
         one
@@ -107,7 +109,7 @@ def find_full_length(path: Path) -> Path | None:
         return None
     if len(_other_sounds(path, found[0])) > 0:
         return found[0]
-    if projects := [one for one in entries if one.suffix.lower() == PROJECT_ENDING]:
+    if projects := [entry for entry in entries if entry.suffix.lower() == PROJECT_ENDING]:
         message = f"{projects[0]}: Audacity projects cannot be read"
         raise UsageError(f"{message} — export the skims as FLAC or WAV files")
     return None
@@ -181,7 +183,9 @@ def _read_skim_run(folder: Path) -> Iterator[SkimFolder]:
     """Yield the recordings and skims of a folder that ``earwitness skim`` has written."""
     outputs, recordings = (_read_lines(folder / name) for name in LINE_CHECKS)
     items = {str(record["item"]) for record in recordings}
-    if lost := next((str(one["item"]) for one in outputs if str(one["item"]) not in items), None):
+    if lost := next(
+        (str(output["item"]) for output in outputs if str(output["item"]) not in items), None
+    ):
         raise UsageError(f"{folder / RECORDINGS_FILE}: the line of {lost} is missing")
     sounds = {file.stem: file for file in sound_files([folder])[0]}
     for record in recordings:
@@ -200,7 +204,7 @@ def _read_skim_run(folder: Path) -> Iterator[SkimFolder]:
                 raise UsageError(f"{folder}: the audio file of {item}_{system} is missing")
             skims.append(SkimFile(file, system, system=system, output=output["output"]))
         clock = {name: record[name] for name in CLOCK_KEYS if record.get(name)}
-        yield SkimFolder(folder, item, tuple(folder / one for one in paths), tuple(skims), clock)
+        yield SkimFolder(folder, item, tuple(folder / path for path in paths), tuple(skims), clock)
 
 
 def _are_paths(value: Any) -> bool:
@@ -276,8 +280,8 @@ def _add_table(folders: Sequence[SkimFolder], table: Path) -> list[SkimFolder]:
 def _find_skim(folders: Sequence[SkimFolder], cells: Mapping[str, str]) -> tuple[SkimFolder, int]:
     """Return the folder and the index of the skim of a row."""
     name = cells["folder"].rstrip("/")
-    found = [one for one in folders if one.item == name]
-    found = found or [one for one in folders if str(one.folder) == name]
+    found = [folder for folder in folders if folder.item == name]
+    found = found or [folder for folder in folders if str(folder.folder) == name]
     if not found:
         raise UsageError(f'unknown folder "{name}" — {nearest(name, [f.item for f in folders])}')
     if len(found) > 1:
@@ -356,7 +360,7 @@ def read_skim_folders(
         for path in paths
         for one in (_read_skim_run(path) if _is_skim_run(path) else [_read_folder(path)])
     ]
-    items = [one.item for one in folders]
+    items = [folder.item for folder in folders]
     own = None if practice is None else _read_folder(practice)
     if twice := next((name for name in items if items.count(name) > 1), None):
         raise UsageError(f"several folders or recordings have the name {twice} — rename them")

@@ -307,7 +307,7 @@ class Study:
 
     def recording(self, item: str) -> LongRecording | None:
         """Return the long recording of an item, if it has one."""
-        return next((one for one in self.recordings if one.item == item), None)
+        return next((recording for recording in self.recordings if recording.item == item), None)
 
     def file(self, item: str, system: str) -> str:
         """Return the path of an audio file, relative to the folder of the study file."""

@@ -189,7 +189,7 @@ def _values(
     from earwitness.summaries.records import SummaryAnnotation, SummaryContent
     from earwitness.summaries.task import SUMMARIES
 
-    metric = next(one for one in SUMMARIES.metrics if one.name == name)(**parameters)
+    metric = next(metric for metric in SUMMARIES.metrics if metric.name == name)(**parameters)
     if isinstance(references, str) or not references:
         raise UsageError("references must be a list of at least one reference summary")
     by_position = getattr(metric, "needs", "positions") == "positions"

@@ -143,7 +143,7 @@ class SummarizationAccuracy(SummaryItems):
 
     def network(self, case: Case) -> Network:
         """Return the word network of a case."""
-        kept = tuple(positions(one) for one in case.references)
+        kept = tuple(positions(reference) for reference in case.references)
         return cached_network(len(case.item.words), kept, original=self.arcs == "original")
 
     def target(self, case: Case, network: Network | None = None) -> ClosestPath:
@@ -172,7 +172,7 @@ class SummarizationAccuracy(SummaryItems):
         return WordNetwork(
             first.key.item,
             first.item.words,
-            {name: positions(one) for name, one in people.items()},
+            {name: positions(person) for name, person in people.items()},
             dict(self.network(first).counts),
             {system: self.target(case).path for system, case in cases.items() if system},
             self.signature,
@@ -367,7 +367,9 @@ class KeptWords(SummaryPairs):
         return rows
 
     def same(self, pairs: CaseList) -> Bools:
-        return np.array([case.output == one for case in pairs for one in case.references], np.bool_)
+        return np.array(
+            [case.output == reference for case in pairs for reference in case.references], np.bool_
+        )
 
     def score(self, statistics: Floats) -> Floats:
         columns = np.moveaxis(statistics, -1, 0)
@@ -449,7 +451,7 @@ class WordStrings(SummaryMetric):
         """Return, for every n, matched strings, strings, their quotient, and 1 if defined."""
         row = list[float]()
         for n in range(1, self.longest + 1):
-            by_person = [_string_set(positions(one), n) for one in case.references]
+            by_person = [_string_set(positions(reference), n) for reference in case.references]
             mine = word_ngrams(positions(case.output), n)
             shared = sum(any(string in one for one in by_person) for string in mine)
             row += [shared, len(mine), shared / len(mine) if mine else 0, bool(mine)]

@@ -55,7 +55,7 @@ class Network:
     @cached_property
     def counts(self) -> dict[Arc, int]:
         """Number of people on every arc."""
-        ends = ((START, *one, self.end) for one in self.summaries)
+        ends = ((START, *summary, self.end) for summary in self.summaries)
         counted = Counter(chain.from_iterable(map(pairwise, ends)))
         if self.original:
             beside = pairwise(range(1, self.end))
@@ -397,7 +397,7 @@ class ItemCases:
                         item.people.append(person.positions)
             item.rows.append(row)
             item.outputs.append(case.output.positions)
-            item.references.append([index[one] for one in people])
+            item.references.append([index[person] for person in people])
         return groups
 
     @classmethod
@@ -406,7 +406,7 @@ class ItemCases:
 
         All cases have the same references, and ``subsets`` has one column for each of them.
         """
-        people = [one.positions for one in cases[0].references]
+        people = [reference.positions for reference in cases[0].references]
         outputs = [case.output.positions for case in cases]
         chosen = [np.flatnonzero(subset).tolist() for subset in subsets]
         nodes, longest = len({*chain.from_iterable(people)}) + 2, max(map(len, outputs)) + 1
@@ -428,12 +428,13 @@ class ItemCases:
         ``starts`` has the row of the first of them for every case that has several references.
         """
         fewer = ItemCases(self.size, self.people)
-        for row, output, own in zip(self.rows, self.outputs, self.references, strict=True):
-            if len(own) > 1:
-                fewer.rows.extend(range(starts[row], starts[row] + len(own)))
-                fewer.outputs.extend([output] * len(own))
+        for row, output, reference in zip(self.rows, self.outputs, self.references, strict=True):
+            if len(reference) > 1:
+                fewer.rows.extend(range(starts[row], starts[row] + len(reference)))
+                fewer.outputs.extend([output] * len(reference))
                 fewer.references.extend(
-                    own[:left] + own[left + 1 :] for left in reversed(range(len(own)))
+                    reference[:left] + reference[left + 1 :]
+                    for left in reversed(range(len(reference)))
                 )
         return fewer
 
@@ -494,7 +495,7 @@ class ItemCases:
 
     def counts(self, end: int) -> Counts:
         """Return the counts of all arcs, with this number of the end."""
-        path, person = flatten([(START, *one, self.size + 1) for one in self.people])
+        path, person = flatten([(START, *person, self.size + 1) for person in self.people])
         nodes = self.nodes[path]
         nodes[nodes < 0] = end
         arcs = nodes[1:] * (end + 1) + nodes[:-1]

@@ -285,9 +285,11 @@ def _from_ctm(text: str, path: str) -> GivenWords | list[Fault]:
     if len(transcripts) > 1:
         message = f"words of several recordings: {', '.join(t.recording for t in transcripts[:3])}"
         faults.append(Fault(path, message, "use earwitness gather to make one line per recording"))
-    segments = [segment for one in transcripts for segment in one.segments]
+    segments = [segment for transcript in transcripts for segment in transcript.segments]
     if not all(segment.words for segment in segments):
-        return faults or GivenWords(tuple(word for one in segments for word in one.text.split()))
+        return faults or GivenWords(
+            tuple(word for segment in segments for word in segment.text.split())
+        )
     return faults or GivenWords.of([word for segment in segments for word in segment.words])
 
 
@@ -346,7 +348,9 @@ class SummaryReader(TaskReader):
     ) -> CaseList:
         nothing = EMPTY_SUMMARY.summary
         return CaseList(
-            Case(Key(str(record.item), ""), item, nothing, tuple(one.summary for one in people))
+            Case(
+                Key(str(record.item), ""), item, nothing, tuple(person.summary for person in people)
+            )
             for record, (item, *people) in zip(records, resolved, strict=True)
         )
 
@@ -366,7 +370,7 @@ class SummaryReader(TaskReader):
         pairs = zip(names, summaries, strict=True)
         odd = Counter(f"{AMBIGUOUS_REMARK}{side} {name}" for name, one in pairs if one.ambiguous)
         if references:
-            odd[NOT_LATIN_REMARK] = sum(not_latin(one.summary.text) for one in summaries)
+            odd[NOT_LATIN_REMARK] = sum(not_latin(summary.summary.text) for summary in summaries)
         return +odd
 
     def example(
@@ -409,7 +413,9 @@ class SummaryReader(TaskReader):
 
     def draw_baseline(self, name: str, case: Case, seeds: list[int]) -> ParsedSummary:
         words = case.item.words
-        size = round(sum(len(one.words) for one in case.references) / len(case.references))
+        size = round(
+            sum(len(reference.words) for reference in case.references) / len(case.references)
+        )
         size = min(max(size, 1), len(words))
         places = list(range(size))
         if name == "random":

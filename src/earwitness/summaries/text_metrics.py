@@ -99,7 +99,7 @@ class Bleu(SummaryMetric):
         The k-th occurrence of an n-gram in the output is matched if any reference of the subset has
         the n-gram at least k times.
         """
-        output, references = case.output.words, [one.words for one in case.references]
+        output, references = case.output.words, [reference.words for reference in case.references]
         chosen, length = subsets.astype(np.float32), len(output)
         columns = list[Floats]()
         for n in range(1, NGRAM_ORDERS + 1):
@@ -215,8 +215,8 @@ class Rouge(SummaryPairs):
         mine, theirs = case.output.text, case.references[0].text
         overlaps = [count_common_ngrams(mine, theirs, n, self.words) for n in (1, 2)]
         overlaps.append(count_common_subsequence(mine, theirs, self.words))
-        rates = [rate for one in overlaps for rate in one.overlap]
-        return [*rates, *(number for one in overlaps for number in one), 1]
+        rates = [rate for overlap in overlaps for rate in overlap.overlap]
+        return [*rates, *(number for overlap in overlaps for number in overlap), 1]
 
     def score(self, statistics: Floats) -> Floats:
         rates, strings = np.split(statistics[..., :-1], 2, axis=-1)

@@ -430,7 +430,7 @@ def _cpp_parts(fields: Fields) -> JsonParts:
 def _pipeline_parts(fields: Fields) -> JsonParts:
     chunks, language = fields.get("chunks"), fields.get("language")
     entries = _pipeline_entries(chunks) if isinstance(chunks, list) else None
-    if entries is not None and all(len(one["text"].split()) < 2 for one in entries):  # of words
+    if entries is not None and all(len(entry["text"].split()) < 2 for entry in entries):  # of words
         return JsonParts([], "chunks", entries, language)
     return JsonParts(entries, "chunks", language=language)
 
@@ -587,7 +587,7 @@ def _parse_manifest(text: str, _name: str) -> ParsedTranscripts:
         wrong, own = list[Flaw](), fields.get("timestamps_word")
         words = _json_words(own, (0.0, duration or inf), "timestamps_word", recording, wrong)
         flaws += [flaw._replace(line=number) for flaw in wrong]
-        moved = (one._replace(start=one.start + start, end=one.end + start) for one in words)
+        moved = (word._replace(start=word.start + start, end=word.end + start) for word in words)
         utterances.append((recording, TimedSegment(join_lines(said), *times, tuple(moved))))
     return _by_recording(utterances), flaws
 

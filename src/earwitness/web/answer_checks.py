@@ -90,9 +90,9 @@ def check_plays(view: View, meta: Values, seconds: Sequence[float | None] = ()) 
     if not view.get("sounds") or not view.get("questions"):
         return []
     plays = meta.get("plays", [])
-    if not isinstance(plays, list) or not all(isinstance(one, dict) for one in plays):
+    if not isinstance(plays, list) or not all(isinstance(play, dict) for play in plays):
         return ["plays must be a list of objects"]
-    full_plays = [one for one in plays if not _is_short(one, seconds)]
+    full_plays = [play for play in plays if not _is_short(play, seconds)]
     return list(
         _playback_faults(view, count_complete_plays(full_plays, switching=view["switching"]))
     )

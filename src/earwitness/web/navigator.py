@@ -129,7 +129,7 @@ def describe_view(view: RecordingView) -> dict[str, Any]:
     began = recording.began
     blind = {
         "name": "",
-        "stretches": [[one.start, one.seconds, ""] for one in recording.stretches],
+        "stretches": [[stretch.start, stretch.seconds, ""] for stretch in recording.stretches],
         "notes": [],
     }
     notes = _hide_folders(index, [*recording.notes, *map(describe_damage, recording.damages)])
@@ -142,20 +142,27 @@ def describe_view(view: RecordingView) -> dict[str, Any]:
         "channels": recording.channels,
         "digest": index.digest,
         "offsets": _find_offsets(began, index.seconds),
-        "stretches": [[one.start, one.seconds, Path(one.path).name] for one in recording.stretches],
-        "damages": [one.start for one in recording.damages],
+        "stretches": [
+            [stretch.start, stretch.seconds, Path(stretch.path).name]
+            for stretch in recording.stretches
+        ],
+        "damages": [damage.start for damage in recording.damages],
         "notes": [*view.notes, *notes],
         "tile_columns": TILE_COLUMNS,
         "frame_seconds": 1 / FRAMES_PER_SECOND,
         "levels": LAST_LEVEL + 1,
         "fine_levels": -FINE_LEVELS[0],
-        "bands": [round(float(one), 1) for one in band_edges(index.rate)[1:-1]],
+        "bands": [round(float(edge), 1) for edge in band_edges(index.rate)[1:-1]],
         "fine_bands": fine_kernel(index.rate).frequencies(index.rate),
         "byte": {"floor_db": FLOOR_DB, "step_db": STEP_DB, "absent": ABSENT_BYTE},
         "colour_levels": [COLOUR_LEVELS[0], COLOUR_LEVELS[-1]],
         "overlays": [
-            {"name": one.name, "kind": one.kind, "spans": [list(span) for span in one.spans]}
-            for one in view.overlays
+            {
+                "name": overlay.name,
+                "kind": overlay.kind,
+                "spans": [list(span) for span in overlay.spans],
+            }
+            for overlay in view.overlays
         ],
         "speech": index.settings.speech,
         "display": view.display,
@@ -177,7 +184,9 @@ ABSOLUTE_PATH = re.compile(
 def _hide_folders(index: RecordingIndex, texts: Iterable[str]) -> list[str]:
     """Return texts with names of files instead of their paths."""
     recording = index.recording
-    paths = {one.path for one in recording.stretches} | {one.path for one in recording.damages}
+    paths = {stretch.path for stretch in recording.stretches} | {
+        damage.path for damage in recording.damages
+    }
     plain = list(texts)
     for path in sorted(paths, key=len, reverse=True):
         plain = [text.replace(path, Path(path).name) for text in plain]

@@ -295,10 +295,10 @@ def profile_sounds(study: Study, folder: Path) -> ServedSounds:
             profiles[name] = profile = read_profile(folder / name)
             by_item[item].add(profile.form)
             names_by_item[item].append(name)
-    sample = widest_sample({one.form.sample for one in profiles.values()})
+    sample = widest_sample({profile.form.sample for profile in profiles.values()})
     tag, bits = sample or (None, None)
     sent = {
-        item: {one._replace(tag=tag or one.tag, bits=bits or one.bits) for one in forms}
+        item: {form._replace(tag=tag or form.tag, bits=bits or form.bits) for form in forms}
         for item, forms in by_item.items()
     }
     distinguishable = [item for item, forms in sent.items() if len(forms) > 1]

@@ -90,7 +90,7 @@ async def receive_workbook(request: Request) -> Response:
         )
     except InputError as error:
         language = state.site.study.language
-        faults = [_problem_json(language, one) for one in error.problems[:SHOWN_FAULTS]]
+        faults = [_problem_json(language, problem) for problem in error.problems[:SHOWN_FAULTS]]
         more = {"faults": faults, "count": error.count}
         raise Refusal(422, "faults", "nothing from this workbook was saved", more=more) from None
     except EarwitnessError as error:
@@ -157,7 +157,9 @@ def _problem_json(language: str, problem: Problem) -> dict[str, str]:
 
 def _receipt_json(state: ListenerState, matched_answers: MatchedAnswers) -> dict[str, Any]:
     """Return the receipt of a saved workbook."""
-    names = {one.name: one.shown for one in study_rubric(state.site.study).dimensions}
+    names = {
+        dimension.name: dimension.shown for dimension in study_rubric(state.site.study).dimensions
+    }
     rows = [row for page in matched_answers.pages for row in page.rows]
     blank = [
         {"place": f"{row.place.sheet}!{row.cells[name]}", "name": names[name]}
@@ -171,7 +173,7 @@ def _receipt_json(state: ListenerState, matched_answers: MatchedAnswers) -> dict
         for finding in matched_answers.findings
         if finding.kind == "comment"
     ]
-    filled = sum(any(one is not None for one in row.values.values()) for row in rows)
+    filled = sum(any(value is not None for value in row.values.values()) for row in rows)
     plan = _rater_plan(state)
     return {
         "status": "stored",

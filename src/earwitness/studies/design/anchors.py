@@ -78,10 +78,10 @@ class AnchorSet:
         With two talkers, these alternate, which leaves too few orders.
         """
         talkers = self.members[0].keys()
-        if len(self.members) == 1 or any(len(own) != len(talkers) for own in self.members):
+        if len(self.members) == 1 or any(len(member) != len(talkers) for member in self.members):
             return False
         return len(talkers) == 1 or (
-            len(talkers) > 2 and all(own.keys() == talkers for own in self.members)
+            len(talkers) > 2 and all(member.keys() == talkers for member in self.members)
         )
 
     @cached_property

@@ -221,7 +221,9 @@ SYSTEM_CHOICE_STREAM = 6  # random stream
 
 def hears_systems(heard: TrialTable, systems: Sequence[str]) -> Bools:
     """Return whether each listener hears each system."""
-    holds = np.array([[one in treatment for one in systems] for treatment in heard.treatments])
+    holds = np.array(
+        [[system in treatment for system in systems] for treatment in heard.treatments]
+    )
     return (heard.hears.astype(np.int64) @ holds.astype(np.int64)) > 0
 
 

@@ -51,7 +51,9 @@ def design_report(design: Design) -> Report:
         f"{len(study.material)} clips, {sum(block.sessions for block in study.blocks)} sessions"
     )
     steps = tuple((step.what, step.how, f"{step.minutes:.1f}") for step in count_minutes(study))
-    claims = tuple((one.what, one.observed, one.shuffled, one.kept) for one in balance_claims)
+    claims = tuple(
+        (claim.what, claim.observed, claim.shuffled, claim.kept) for claim in balance_claims
+    )
     sections = [
         Section("Plan", (_plan_table(study),)),
         Section("Time", (Table("minutes per listener", TIME_COLUMNS, steps, names=2),)),
@@ -150,7 +152,7 @@ def _subset_sections(design: Design, number: int) -> list[Section]:
         for name in design.study.categories:
             own = [margin for margin in margins if margin.covariate == name]
             counts = zip(*((m.whole, *m.subsets) for m in own), strict=True)
-            shares = [dict(zip((m.category for m in own), one, strict=True)) for one in counts]
+            shares = [dict(zip((m.category for m in own), count, strict=True)) for count in counts]
             named = zip((WHOLE_LABEL, *labels), shares, strict=True)
             charts.append(CategoryShares(name, tuple(named)))
         table = Table("clips per category, and means", header, rows, names=2)

@@ -56,8 +56,8 @@ class AnchorLoss(NamedTuple):
 def weak_anchor_notes(losses: Iterable[AnchorLoss]) -> Iterator[str]:
     """Yield a note per anchor that hardly differs from the reference of any clip."""
     losses = list(losses)
-    for anchor in dict.fromkeys(one.anchor for one in losses):
-        own = [one for one in losses if one.anchor == anchor]
+    for anchor in dict.fromkeys(loss.anchor for loss in losses):
+        own = [loss for loss in losses if loss.anchor == anchor]
         if weak := [one for one in own if one.is_weak]:
             least = min(weak, key=lambda one: one.loss)
             yield (

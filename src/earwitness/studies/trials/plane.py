@@ -170,12 +170,12 @@ class PlaneKind(TrialKind):
         if not self.examples:
             return views
         examples = [
-            {"label": str(n), "TC": one["TC"], "SD": one["SD"], "reason": one["reason"]}
-            for n, one in enumerate(self.examples, 1)
+            {"label": str(n), "TC": example["TC"], "SD": example["SD"], "reason": example["reason"]}
+            for n, example in enumerate(self.examples, 1)
         ]
         sounds = [
-            {"address": sound("", one["sound"], n), "label": str(n + 1)}
-            for n, one in enumerate(self.examples)
+            {"address": sound("", example["sound"], n), "label": str(n + 1)}
+            for n, example in enumerate(self.examples)
         ]
         view = {
             "kind": "plane_examples",
@@ -297,14 +297,14 @@ def _check_examples(examples: object) -> tuple[Mapping[str, Any], ...]:
     """Return valid examples; raise UsageError otherwise."""
     if not isinstance(examples, list | tuple):
         raise UsageError(f"examples must be a list, got {examples!r}")
-    for number, one in enumerate(examples, 1):
-        if not isinstance(one, Mapping) or set(one) != set(EXAMPLE_KEYS):
+    for number, example in enumerate(examples, 1):
+        if not isinstance(example, Mapping) or set(example) != set(EXAMPLE_KEYS):
             raise UsageError(f"example {number} must have the keys {', '.join(EXAMPLE_KEYS)}")
         for name in ("sound", "reason"):
-            if not isinstance(one[name], str) or not one[name]:
-                raise UsageError(f"example {number}: {name} must be text, got {one[name]!r}")
+            if not isinstance(example[name], str) or not example[name]:
+                raise UsageError(f"example {number}: {name} must be text, got {example[name]!r}")
         for scale in PLANE_SCALES:
-            if not is_number(one[scale.name], scale.low, scale.high):
+            if not is_number(example[scale.name], scale.low, scale.high):
                 message = f"example {number}: {scale.name} must be a number from 0 to 1"
-                raise UsageError(f"{message}, got {one[scale.name]!r}")
+                raise UsageError(f"{message}, got {example[scale.name]!r}")
     return tuple(examples)

@@ -110,9 +110,9 @@ class SummarizedSpeech:
     @property
     def word_count(self) -> int:
         """Number of words of the input."""
-        return sum(len(one.utterance.words) for one in self.compactions)
+        return sum(len(compaction.utterance.words) for compaction in self.compactions)
 
     @property
     def kept_count(self) -> int:
         """Number of words that are kept."""
-        return sum(len(one.positions) for one in self.compactions)
+        return sum(len(compaction.positions) for compaction in self.compactions)

@@ -85,7 +85,7 @@ def estimate_grammar(
     """
     if classes < 1 or iterations < 0 or not weight >= 0:
         raise UsageError("classes must be 1 or more, iterations and weight 0 or more")
-    texts = [[normalise_word(one) for one in words if is_spoken(one)] for words in sentences]
+    texts = [[normalise_word(word) for word in words if is_spoken(word)] for words in sentences]
     counts = Counter(word for words in texts for word in words)
     if not counts:
         raise UsageError("there are no words to estimate a grammar from — give a longer text")
@@ -173,10 +173,10 @@ def _extend_vocabulary(
 
 def _make_batches(grammar: Grammar, texts: list[list[str]]) -> Iterator[Ints]:
     """Yield arrays of sentences of equal length, as indices of words."""
-    numbers = ([grammar.word_index.get(word, 0) for word in one] for one in texts)
+    numbers = ([grammar.word_index.get(word, 0) for word in text] for text in texts)
     pieces = group_values(
         (piece.stop - piece.start, own[piece])
-        for own in (np.array(one, np.int64) for one in numbers)
+        for own in (np.array(number, np.int64) for number in numbers)
         for piece in cut_evenly(len(own), MAX_PIECE_WORDS)
     )
     for size, rows in sorted(pieces.items()):

@@ -122,7 +122,7 @@ def read_speech(
     transcripts, flaws = parse_timed_transcripts(text, form, path.stem)
     problems = [flaw.problem(path) for flaw in flaws]
     is_cues = TRANSCRIPTS[form].is_cues
-    found = [transcript_speech(one, tokenize, cues=is_cues) for one in transcripts]
+    found = [transcript_speech(transcript, tokenize, cues=is_cues) for transcript in transcripts]
     if not problems and not any(one.utterances for one in found):
         problems.append(file_problem(path, "has no words"))
     refuse_problems(problems, "summarized")
@@ -148,9 +148,9 @@ def split_text(text: str, name: str, tokenize: str = "blanks") -> tuple[SpokenUt
     >>> [one.words for one in split_text("It rains. It snows.", "a")]
     [('It', 'rains.'), ('It', 'snows.')]
     """
-    sentences = [one for line in text.splitlines() for one in split_sentences(line)]
+    sentences = [sentence for line in text.splitlines() for sentence in split_sentences(line)]
     words = [tuple(TOKENIZERS[tokenize](sentence)) for sentence in sentences]
-    return _name_utterances((SpokenUtterance(own) for own in words if own), name)
+    return _name_utterances((SpokenUtterance(word) for word in words if word), name)
 
 
 def transcript_speech(
@@ -165,7 +165,10 @@ def transcript_speech(
     segments: Sequence[TimedSegment] = transcript.segments
     text = " ".join(segment.text for segment in segments)
     notes = () if any(segment.words for segment in segments) else _note_unspaced(text, tokenize)
-    if any(not one.words and isfinite(one.start) and isfinite(one.end) for one in segments):
+    if any(
+        not segment.words and isfinite(segment.start) and isfinite(segment.end)
+        for segment in segments
+    ):
         notes = (*notes, INTERPOLATED_NOTE)
     segments = [
         segment if segment.words else segment._replace(words=_interpolate(segment, tokenize))
@@ -182,7 +185,9 @@ def transcript_speech(
     for spoken in (segment.words for segment in segments if segment.words):
         parts += [spoken] if is_ended(spoken[-1].word) else split_at_pauses(spoken)
     utterances = [_utterance(GivenWords.of(part)) for part in parts]
-    named = _name_utterances((one for one in utterances if one.words), transcript.recording)
+    named = _name_utterances(
+        (utterance for utterance in utterances if utterance.words), transcript.recording
+    )
     return SpeechInput(transcript.recording, named, notes=notes)
 
 
@@ -215,7 +220,7 @@ def _name_utterances(
     utterances: Iterable[SpokenUtterance], name: str
 ) -> tuple[SpokenUtterance, ...]:
     """Return utterances with the names of their items: name-001, or the name of a single one."""
-    found = [part for one in utterances for part in _split_long(one)]
+    found = [part for utterance in utterances for part in _split_long(utterance)]
     if len(found) == 1:
         return (replace(found[0], item=name),)
     return tuple(
@@ -371,8 +376,8 @@ def write_output_lines(
 def write_item_lines(speech: SummarizedSpeech, *, separate: bool) -> Iterator[str]:
     """Yield the lines of a file of items: all words, to which positions refer."""
     compactions = tuple(
-        replace(one, positions=tuple(range(1, len(one.utterance.words) + 1)))
-        for one in speech.compactions
+        replace(compaction, positions=tuple(range(1, len(compaction.utterance.words) + 1)))
+        for compaction in speech.compactions
     )
     everything = replace(speech, compactions=compactions)
     for item, words in _by_item(everything, separate=separate):
@@ -384,13 +389,13 @@ def _by_item(speech: SummarizedSpeech, *, separate: bool) -> Iterator[tuple[str,
     """Yield items with their kept words."""
     whole = speech.scope == "speech" and not separate
     collected, offset = list[KeptWord](), 0
-    for one in speech.compactions:
-        kept = [(one.utterance, place - 1, place + offset) for place in one.positions]
+    for compaction in speech.compactions:
+        kept = [(compaction.utterance, place - 1, place + offset) for place in compaction.positions]
         if whole:
             collected += kept
-            offset += len(one.utterance.words)
+            offset += len(compaction.utterance.words)
         else:
-            yield one.utterance.item, kept
+            yield compaction.utterance.item, kept
     if whole:
         yield speech.name, collected
 

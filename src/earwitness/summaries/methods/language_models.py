@@ -381,7 +381,9 @@ def _split_text(
                 words = (
                     part for word in tokenize(sentence) for part in normalise_word(word).split()
                 )
-                if kept := [one for one in words if is_spoken(one) and one not in RESERVED_WORDS]:
+                if kept := [
+                    word for word in words if is_spoken(word) and word not in RESERVED_WORDS
+                ]:
                     yield kept
 
 

@@ -100,7 +100,7 @@ def find_passages(
         raise UsageError(f"the duration of a recording cannot be {duration:g} s")
     if not (isfinite(margin) and margin >= 0):
         raise UsageError(f"margin must be 0 or greater, not {margin:g}")
-    spans = [_clip_times(one, duration) for one in speech.compactions]
+    spans = [_clip_times(compaction, duration) for compaction in speech.compactions]
     _refuse_faults(speech, spans)
     timed = [one for utterance in spans for one in utterance if not isinstance(one, str)]
     edges = _WordEdges(timed, duration)
@@ -111,7 +111,9 @@ def find_passages(
         for passage in _join_words(index, one, utterance, edges, margin)
     ]
     audible = [passage for passage in passages if passage.end > passage.start]
-    lost = sum(len(one.positions) for one in passages) - sum(len(one.positions) for one in audible)
+    lost = sum(len(passage.positions) for passage in passages) - sum(
+        len(one.positions) for one in audible
+    )
     if lost:
         what = "1 kept word has" if lost == 1 else f"{lost:,} kept words have"
         message = f"{speech.name}: {what} no duration and cannot be heard in the spoken summary"
@@ -148,11 +150,11 @@ def _find_fault(span: Span, duration: float) -> str | None:
 def _refuse_faults(speech: SummarizedSpeech, spans: Sequence[Sequence[Span | str]]) -> None:
     """Refuse kept words without usable times, and name the first ones."""
     faults = list[str]()
-    for index, (one, utterance) in enumerate(zip(speech.compactions, spans, strict=True)):
-        name = one.utterance.item or f"utterance {index + 1}"
-        words = one.utterance.words
-        wrong = [place for place in one.positions if isinstance(utterance[place - 1], str)]
-        if wrong and len(one.utterance.times or ()) != len(words):
+    for index, (compaction, utterance) in enumerate(zip(speech.compactions, spans, strict=True)):
+        name = compaction.utterance.item or f"utterance {index + 1}"
+        words = compaction.utterance.words
+        wrong = [place for place in compaction.positions if isinstance(utterance[place - 1], str)]
+        if wrong and len(compaction.utterance.times or ()) != len(words):
             faults.append(f"{name} has {utterance[0]}")
             continue
         faults += [f'{name}, word {n} ("{words[n - 1]}") {utterance[n - 1]}' for n in wrong]
@@ -353,7 +355,7 @@ def render_summary(
 def _plan_cuts(
     passages: Sequence[SpokenPassage], rate: int, fade: float, pause: float
 ) -> list[PassageCut]:
-    if not all(isfinite(one.start) and isfinite(one.end) for one in passages):
+    if not all(isfinite(passage.start) and isfinite(passage.end) for passage in passages):
         raise UsageError("a passage must have finite times")
     edge = round(fade * rate / 2)
     firsts = [round(passage.start * rate) for passage in passages]

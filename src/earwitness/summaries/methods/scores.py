@@ -94,7 +94,7 @@ def _find_frequency(word: str, corpus: _CorpusFrequencies) -> float:
         return corpus.frequencies[word]
     parts = [part for part in word.split("-") if part]
     if len(parts) > 1:
-        return max(corpus.smallest, 1 / sum(1 / _find_frequency(one, corpus) for one in parts))
+        return max(corpus.smallest, 1 / sum(1 / _find_frequency(part, corpus) for part in parts))
     if DIGIT_SEQUENCE.search(word) and len(word) <= MAX_NUMBER_CHARACTERS:
         from wordfreq.numbers import digit_freq, smash_numbers
 

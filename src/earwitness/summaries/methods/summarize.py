@@ -44,7 +44,7 @@ ENGLISH = "en"
 NO_MODEL = "none"  # name that switches a model off
 SHOWN_UNKNOWN_WORDS, MAX_SHOWN_LETTERS = 5, 30  # in notes
 MAX_FITTING_OOV_RATE = 0.2  # above which another language model is recommended
-SCORE_NAMES = tuple(one.name for one in fields(ScoreWeights))
+SCORE_NAMES = tuple(field.name for field in fields(ScoreWeights))
 SCORE_LETTERS = {"L": "linguistic", "I": "significance", "C": "confidence", "T": "concatenation"}
 
 
@@ -80,8 +80,8 @@ class SummarizerModels:
         if self.dependencies is None or not weights.concatenation:
             return tables
         return [
-            replace(table, concatenation=score_dependencies(self.dependencies, one.words))
-            for table, one in zip(tables, utterances, strict=True)
+            replace(table, concatenation=score_dependencies(self.dependencies, utterance.words))
+            for table, utterance in zip(tables, utterances, strict=True)
         ]
 
     def describe(self, weights: ScoreWeights) -> str:
@@ -90,7 +90,9 @@ class SummarizerModels:
         if weights.significance:
             parts.append(significance_signature(self.language, self.topic))
         models = {"lm": self.language_model, "dependencies": self.dependencies}
-        parts += [f"{name}={one.signature}" for name, one in models.items() if one is not None]
+        parts += [
+            f"{name}={model.signature}" for name, model in models.items() if model is not None
+        ]
         return ",".join(parts)
 
 
@@ -192,7 +194,7 @@ def compact(
     progress: Progress = no_progress,
 ) -> tuple[Compaction, ...]:
     """Return the best summaries of utterances with given scores."""
-    sizes = [len(one.words) for one in utterances]
+    sizes = [len(utterance.words) for utterance in utterances]
     by_speech = settings.scope == "speech"
     wanted = [count_kept(size, settings.ratio) for size in sizes]
     searches = []
@@ -219,7 +221,7 @@ def compact(
 def find_scores(tables: Sequence[ScoreTables]) -> tuple[str, ...]:
     """Return the names of the scores that are available for an utterance."""
     return tuple(
-        name for name in SCORE_NAMES if any(getattr(one, name) is not None for one in tables)
+        name for name in SCORE_NAMES if any(getattr(table, name) is not None for table in tables)
     )
 
 

@@ -92,7 +92,7 @@ def select_words(tree: DependencyTree) -> DependencyTree:
         heads.append(numbers[head] if head else root)
         root = root if head else root or len(heads)
     texts = (tree.words, tree.tags, tree.relations)
-    words, tags, relations = (tuple(compress(own, is_kept)) for own in texts)
+    words, tags, relations = (tuple(compress(text, is_kept)) for text in texts)
     return DependencyTree(words, tags, tuple(heads), relations)
 
 

@@ -173,9 +173,9 @@ class ReferencedSpeech:
         """
         kept = list[Positions]()
         hashes = hash_names(self.items).tolist()
-        for one, count, number in zip(self.utterances, self.counts, hashes, strict=True):
+        for utterance, count, number in zip(self.utterances, self.counts, hashes, strict=True):
             rng = np.random.default_rng([seed, number])
-            drawn = rng.choice(len(one.words), count, replace=False) if count else ()
+            drawn = rng.choice(len(utterance.words), count, replace=False) if count else ()
             kept.append(tuple(sorted(int(place) + 1 for place in drawn)))
         return kept
 
@@ -263,7 +263,9 @@ def score_references(
                 f"{case.key.item}: the words are not those of the transcript"
                 ' — give recognized words as "recognized"'
             )
-        kept = sum(len(one.words) for one in case.references)  # rounded as for baselines
+        kept = sum(
+            len(reference.words) for reference in case.references
+        )  # rounded as for baselines
         by_people = max(1, round(kept / len(case.references)))
         counts.append(min(size, by_people if ratio is None else count_kept(size, ratio)))
     tables = [
@@ -501,8 +503,8 @@ def format_tuning(tuned: TunedWeights) -> str:
     width = max(map(len, rows))
     given = ", ".join(f"{name} {value:g}" for name, value in asdict(tuned.weights).items())
     lines = [f"weights: {given}"]
-    for name, one in rows.items():
-        lines.append(f"{name:{width}}  SumACCY {one.value:.3f} {_format_interval(one)}")
+    for name, row in rows.items():
+        lines.append(f"{name:{width}}  SumACCY {row.value:.3f} {_format_interval(row)}")
         if gain := tuned.gains.get(name):
             lines[-1] += f"; tuned weights: {gain.value:+.3f} {_format_interval(gain, '+.3f')}"
     if tuned.gains[DEFAULT_WEIGHTS_NAME].value <= 0:
@@ -528,10 +530,12 @@ def write_weights(tuned: TunedWeights, path: Path) -> None:
         "sumaccy": {
             "cross-validated": _estimate_record(tuned.accuracy),
             "on the data of the fit": tuned.fitted_accuracy,
-            **{name: _estimate_record(one) for name, one in tuned.comparisons.items()},
+            **{
+                name: _estimate_record(comparison) for name, comparison in tuned.comparisons.items()
+            },
         },
-        "gains": {name: _estimate_record(one) for name, one in tuned.gains.items()},
-        "weights of parts": [asdict(one) for one in tuned.fold_weights],
+        "gains": {name: _estimate_record(gain) for name, gain in tuned.gains.items()},
+        "weights of parts": [asdict(weight) for weight in tuned.fold_weights],
     }
     with AtomicFile(path) as file:
         file.write(f"{json.dumps(record, indent=1, ensure_ascii=False)}\n")
