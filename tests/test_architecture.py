@@ -259,7 +259,17 @@ print(json.dumps(sorted(sys.modules)))
     )
     loaded = json.loads(done.stdout.splitlines()[-1])
     domains = ("studies", "web", "metaeval", "soundscapes", "store")
-    heavy = ("numpy", "scipy", "torch", "nltk", "jiwer", "yaml", "regex", "sqlalchemy", "starlette")
+    heavy = (
+        "numpy",
+        "scipy",
+        "torch",
+        "nltk",
+        "rapidfuzz",
+        "yaml",
+        "regex",
+        "sqlalchemy",
+        "starlette",
+    )
     wanted = tuple({*(f"earwitness.{name}" for name in domains), *heavy} - allowed)
     assert [name for name in loaded if name.startswith(wanted)] == []
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import jiwer
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
-from earwitness.text.alignment import align_words, format_alignments, word_errors
+from earwitness.text.alignment import (
+    align_words,
+    format_alignments,
+    split_plain_words,
+    word_errors,
+)
 from earwitness.text.rouge import rouge_l, split_any_words
 
 SENTENCE = """
@@ -52,6 +57,49 @@ def test_word_errors_are_those_of_chunkseg_with_the_right_number_of_words(
     if found.words:
         assert found.errors / found.words == pytest.approx(theirs["wer"])
     assert found.words + found.insertions == theirs["_wer_ref_len"]
+
+
+JIWER_TRANSFORM = jiwer.transformations.wer_standardize
+JIWER_MARKS = {"equal": "", "substitute": "S", "delete": "D", "insert": "I"}
+PARTS = ["a", "b", "'", "n't", "let's", "'ll", "'T", "WON'T", "[", "]", "<", ">", "-", "İ", "ß"]
+SPACES = ["  ", *" \t\n\x0b\x1c\x85\xa0\u2003\u200b\u3000"]
+parts = st.lists(st.sampled_from([*PARTS, *SPACES]), max_size=15).map("".join)
+any_texts = texts | parts | st.text(max_size=20)
+
+
+@pytest.mark.peer
+@given(any_texts, any_texts)
+@example("", "")
+@example("a", "")
+@example("", "a")
+@example("a\t\xa0b\xa0c", "'llet's can't won't shouldn't've <a]b>")
+@example("[a", "a] <b")
+def test_words_and_alignments_are_those_of_jiwer(output: str, reference: str) -> None:
+    theirs = jiwer.process_words(
+        reference,
+        output,
+        reference_transform=JIWER_TRANSFORM,
+        hypothesis_transform=JIWER_TRANSFORM,
+    )
+    assert split_plain_words(output) == theirs.hypotheses[0]
+    assert split_plain_words(reference) == theirs.references[0]
+    assert word_errors(output, reference) == (
+        theirs.substitutions,
+        theirs.deletions,
+        theirs.insertions,
+        len(theirs.references[0]),
+    )
+    marks = [pair.mark for pair in align_words(output, reference).pairs]
+    assert marks == [
+        JIWER_MARKS[chunk.type]
+        for chunk in theirs.alignments[0]
+        for _ in range(
+            max(
+                chunk.ref_end_idx - chunk.ref_start_idx,
+                chunk.hyp_end_idx - chunk.hyp_start_idx,
+            )
+        )
+    ]
 
 
 def test_an_alignment_shows_what_differs() -> None:

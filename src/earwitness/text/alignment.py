@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from string import whitespace
+from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 
 from earwitness.core import Alignment, WordPair
 
 # --- Word error counts ---------------------------------------------------------------------------
-# Texts are normalized as in chunkseg: lower case, English contractions expanded, text in [brackets]
-# or <angles> removed, white space collapsed; punctuation is kept.
+# Texts are normalized as in chunkseg, by the rules of jiwer: lower case, English contractions
+# expanded, text in [brackets] or <angles> removed, white space collapsed; punctuation is kept.
 
 
-EDIT_MARKS = {"equal": "", "substitute": "S", "delete": "D", "insert": "I"}
+EDIT_MARKS = {"equal": "", "replace": "S", "delete": "D", "insert": "I"}
+CONTRACTIONS = {  # replaced in this order
+    "won't": "will not",
+    "can't": "can not",
+    "let's": "let us",
+    "n't": " not",
+    "'re": " are",
+    "'s": " is",
+    "'d": " would",
+    "'ll": " will",
+    "'t": " not",
+    "'ve": " have",
+    "'m": " am",
+}
+NON_WORD = re.compile(r"[<\[][^>\]]*[>\]]")
+WORD_BREAK = re.compile(rf"\s{{2,}}|[{whitespace}]")  # a single no-break space is part of a word
 
 
 class WordErrors(NamedTuple):
@@ -38,9 +55,11 @@ def word_errors(output: str, reference: str) -> WordErrors:
     >>> word_errors("the cat's on mat", "The cat is on the mat")
     WordErrors(substitutions=0, deletions=1, insertions=0, words=6)
     """
-    processed = _process_words(output, reference)
-    words = processed.hits + processed.substitutions + processed.deletions
-    return WordErrors(processed.substitutions, processed.deletions, processed.insertions, words)
+    from rapidfuzz.distance import Levenshtein
+
+    words = split_plain_words(reference)
+    edits = Counter(edit.tag for edit in Levenshtein.editops(words, split_plain_words(output)))
+    return WordErrors(edits["replace"], edits["delete"], edits["insert"], len(words))
 
 
 def align_words(output: str, reference: str) -> Alignment:
@@ -50,41 +69,33 @@ def align_words(output: str, reference: str) -> Alignment:
     (WordPair(wanted='', actual='a', mark='I', people=None), \
 WordPair(wanted='cat', actual='cat', mark='', people=None))
     """
-    processed = _process_words(output, reference)
-    reference_words, output_words = processed.references[0], processed.hypotheses[0]
-    pairs = list[WordPair]()
-    for chunk in processed.alignments[0]:
-        wanted = reference_words[chunk.ref_start_idx : chunk.ref_end_idx]
-        produced = output_words[chunk.hyp_start_idx : chunk.hyp_end_idx]
-        word_pairs = zip_longest(wanted, produced, fillvalue="")
-        pairs += [WordPair(w, g, EDIT_MARKS[chunk.type]) for w, g in word_pairs]
-    return Alignment(tuple(pairs))
+    from rapidfuzz.distance import Levenshtein
 
-
-def _process_words(output: str, reference: str) -> Any:
-    import jiwer
-
-    transform = _word_transform()
-    return jiwer.process_words(
-        reference, output, reference_transform=transform, hypothesis_transform=transform
+    wanted, actual = split_plain_words(reference), split_plain_words(output)
+    return Alignment(
+        tuple(
+            WordPair(*words, EDIT_MARKS[edit.tag])
+            for edit in Levenshtein.opcodes(wanted, actual)
+            for words in zip_longest(
+                wanted[edit.src_start : edit.src_end],
+                actual[edit.dest_start : edit.dest_end],
+                fillvalue="",
+            )
+        )
     )
 
 
-@cache
-def _word_transform() -> Any:
-    import jiwer
+def split_plain_words(text: str) -> list[str]:
+    """Return the normalized words of a text.
 
-    return jiwer.Compose(
-        [
-            jiwer.ToLowerCase(),
-            jiwer.ExpandCommonEnglishContractions(),
-            jiwer.RemoveKaldiNonWords(),
-            jiwer.RemoveWhiteSpace(replace_by_space=True),
-            jiwer.RemoveMultipleSpaces(),
-            jiwer.Strip(),
-            jiwer.ReduceToListOfListOfWords(),
-        ]
-    )
+    >>> split_plain_words("Can't  [noise] stop!")
+    ['can', 'not', 'stop!']
+    """
+    text = text.lower()
+    for short, long in CONTRACTIONS.items():
+        text = text.replace(short, long)
+    text = NON_WORD.sub("", text)
+    return [word for word in WORD_BREAK.split(text.strip()) if word]
 
 
 # --- Text columns --------------------------------------------------------------------------------
