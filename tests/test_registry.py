@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from itertools import product
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 from earwitness.io.source import RecordSource
-from earwitness.registry import METRICS, TASKS
+from earwitness.registry import BUILT_IN_TASKS, METRICS, TASKS
 from earwitness.scoring.setup import find_task, first_lines
 from earwitness.skims.reader import SkimReader
+from earwitness.skims.tradeoff import TradeoffCurves
 from earwitness.summaries.reader import SummaryReader
 
 
@@ -16,6 +23,35 @@ def test_tasks_name_the_baselines_of_their_readers() -> None:
     assert TASKS["summaries"].baselines == SummaryReader.baselines
     assert TASKS["skims"].baselines == SkimReader.baselines
     assert TASKS["chapters"].baselines == ()
+
+
+def test_entries_of_tasks_name_their_metrics_and_parts() -> None:
+    for name, entry in BUILT_IN_TASKS.items():
+        task = TASKS[name]
+        assert task.name == name
+        assert entry.metrics == tuple(kind.name for kind in task.metrics)
+    assert BUILT_IN_TASKS["skims"].parts == (TradeoffCurves.name,)
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_scoring_chapters_imports_no_other_task(root: Path, form: str) -> None:
+    files = [f"examples/chapters/{side}.jsonl" for side in ("outputs", "references")]
+    code = f"""
+import json, sys
+from earwitness.__main__ import main
+try:
+    main(["score", *{files!r}, "--draws", "100", "--to", {form!r}])
+except SystemExit as stop:
+    assert not stop.code
+print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True
+    )
+    loaded = json.loads(done.stderr.splitlines()[-1])
+    others = tuple(f"earwitness.{task}" for task in ("summaries", "skims", "captions", "studies"))
+    assert [name for name in loaded if name.startswith(others)] == []
+    assert "earwitness.chapters.task" in loaded
 
 
 def test_default_metrics_of_a_task_are_metrics_of_it() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
-from functools import cached_property
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
+from contextlib import suppress
+from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
@@ -14,6 +15,27 @@ RESULT_GROUP = "earwitness.results"
 TASK_GROUP = "earwitness.tasks"
 TRIAL_GROUP = "earwitness.trials"
 T = TypeVar("T")
+
+
+class LazyTable(Mapping[str, T]):
+    """Entries by name; an entry is loaded when it is accessed."""
+
+    def __init__(self, names: Iterable[str], load: Callable[[str], T]) -> None:
+        self._names, self._load = dict.fromkeys(names), cache(load)
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._load(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 class PluginTable(Mapping[str, T]):
@@ -28,7 +50,7 @@ class PluginTable(Mapping[str, T]):
     def __init__(
         self, group: str, built_in: Mapping[str, T], check: Callable[[str, Any], str]
     ) -> None:
-        self.group, self.built_in = group, dict(built_in)
+        self.group, self.built_in = group, built_in
         self._check = check
         self._loaded: dict[str, T] = {}
 
@@ -84,12 +106,14 @@ class PluginTable(Mapping[str, T]):
 
     def usable(self) -> dict[str, T]:
         """Return built-in entries, and plug-ins that can be imported."""
-        entries = dict(self.built_in)
+        return {**self.built_in, **self.usable_plugins()}
+
+    def usable_plugins(self) -> dict[str, T]:
+        """Return plug-ins that can be imported."""
+        entries = dict[str, T]()
         for name in self.plugins:
-            try:
+            with suppress(PluginError):
                 entries[name] = self[name]
-            except PluginError:
-                continue
         return entries
 
     def values(self) -> ValuesView[T]:

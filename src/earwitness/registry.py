@@ -2,22 +2,95 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, NamedTuple
 
 from earwitness.errors import UsageError, nearest
 from earwitness.metric import Metric
-from earwitness.plugins import METRIC_GROUP, TASK_GROUP, PluginTable
-from earwitness.task import Task
+from earwitness.plugins import METRIC_GROUP, TASK_GROUP, LazyTable, PluginTable
+from earwitness.task import Task, TaskFields
 
-# One line per task, in the notation of entry points. The first task is the default if the task
-# cannot be detected from the files.
-BUILT_IN_TASKS: tuple[str, ...] = (
-    "earwitness.chapters.task:CHAPTERS",
-    "earwitness.summaries.task:SUMMARIES",
-    "earwitness.summaries.task:TEXTS",
-    "earwitness.skims.task:SKIMS",
+
+class TaskEntry(NamedTuple):
+    """A built-in task, which is imported when it or one of its metrics is used.
+
+    Attributes
+    ----------
+    place
+        Place of the task, in the notation of entry points.
+    fields
+        Fields by which the task is detected.
+    metrics
+        Names of the metrics of the task.
+    parts
+        Names of the parts of a result that only this task has.
+    """
+
+    place: str
+    fields: TaskFields
+    metrics: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+
+
+TRANSCRIPT_FIELDS = frozenset({"words", "transcript", "ctm"})  # of a line of references
+SUMMARY_FIELDS = TaskFields(
+    content=frozenset({"positions", "text", "words", "ctm"}),
+    reference_line=frozenset({"words", "ctm"}),
 )
+# The first task is the default if the task cannot be detected from the files.
+BUILT_IN_TASKS: dict[str, TaskEntry] = {
+    "chapters": TaskEntry(
+        "earwitness.chapters.task:CHAPTERS",
+        TaskFields(
+            content=frozenset(
+                {"boundaries", "titles", "transcript", "preset", "sentences", "subtitles"}
+            ),
+            output_line=frozenset({"hypothesis"}),
+        ),
+        (
+            "agreement",
+            "chunks",
+            "collar",
+            "deviation",
+            "r_value",
+            "segments",
+            "sentences",
+            "similarity",
+            "title_bertscore",
+            "titles",
+            "wer",
+        ),
+    ),
+    "summaries": TaskEntry(
+        "earwitness.summaries.task:SUMMARIES",
+        replace(SUMMARY_FIELDS, needed=TRANSCRIPT_FIELDS),
+        (
+            "sumaccy",
+            "word_accuracy",
+            "word_strings",
+            "weighted_precision",
+            "kept",
+            "bleu",
+            "rouge",
+            "bertscore",
+            "misrecognized",
+        ),
+    ),
+    "texts": TaskEntry(
+        "earwitness.summaries.task:TEXTS", replace(SUMMARY_FIELDS, absent=TRANSCRIPT_FIELDS)
+    ),
+    "skims": TaskEntry(
+        "earwitness.skims.task:SKIMS",
+        TaskFields(
+            content=frozenset({"picks", "times", "block", "audio"}),
+            reference_line=frozenset({"recording", "blocks"}),
+            precedence=1,
+        ),
+        ("skims",),
+        ("courses",),
+    ),
+}
 
 
 def _check_metric(name: str, loaded: Any) -> str:
@@ -38,12 +111,23 @@ def _check_task(name: str, loaded: Any) -> str:
     return ""
 
 
-_tasks: list[Task] = [resolve_name(place) for place in BUILT_IN_TASKS]
+def _load_task(name: str) -> Task:
+    task: Task = resolve_name(BUILT_IN_TASKS[name].place)
+    return task
+
+
+def _load_metric(name: str) -> type[Metric]:
+    task = next(task for task, entry in BUILT_IN_TASKS.items() if name in entry.metrics)
+    return next(kind for kind in TASKS[task].metrics if kind.name == name)
+
+
 METRICS: PluginTable[type[Metric]] = PluginTable(
-    METRIC_GROUP, {kind.name: kind for task in _tasks for kind in task.metrics}, _check_metric
+    METRIC_GROUP,
+    LazyTable([name for entry in BUILT_IN_TASKS.values() for name in entry.metrics], _load_metric),
+    _check_metric,
 )
 TASKS: PluginTable[Task] = PluginTable(
-    TASK_GROUP, {task.name: task for task in _tasks}, _check_task
+    TASK_GROUP, LazyTable(BUILT_IN_TASKS, _load_task), _check_task
 )
 
 

@@ -616,15 +616,14 @@ class Task:
     reader
         Function that returns a reader from metrics, options by name, and the folders of the files.
     fields
-        Fields by which the task is detected.
+        Fields by which the task of a plug-in is detected; those of built-in tasks are in
+        ``registry``, so that only the task of a file is imported.
     options
         Options of the reader.
     baselines
         Names of the baselines of the reader.
     collectors
         Function that returns the collectors of the parts of a result that only this task has.
-    parts
-        Names of these parts.
     example_sections
         Function that returns the sections of a report that show example items of this task.
     sample_cases
@@ -647,7 +646,6 @@ class Task:
     options: tuple[TaskOption, ...] = ()
     baselines: tuple[str, ...] = ()
     collectors: CollectorFactory = no_collectors
-    parts: tuple[str, ...] = ()
     example_sections: ExampleSections = no_example_sections
     sample_cases: Callable[[Random, int], list[Case]] | None = None
 

@@ -26,7 +26,7 @@ from earwitness.metric_set import MetricSet
 from earwitness.report.numbers import clock, number
 from earwitness.report.parts import Section, Table, Timeline
 from earwitness.speech import ALIGNERS
-from earwitness.task import Folders, Task, TaskFields, TaskOption, TaskReader
+from earwitness.task import Folders, Task, TaskOption, TaskReader
 from earwitness.text.times import TIMESTAMP_FORMATS
 
 
@@ -144,12 +144,6 @@ CHAPTERS = Task(
     defaults=("chunks", "collar"),
     people=("agreement", "chunks", "collar"),
     reader=chapter_reader,
-    fields=TaskFields(
-        content=frozenset(
-            {"boundaries", "titles", "transcript", "preset", "sentences", "subtitles"}
-        ),
-        output_line=frozenset({"hypothesis"}),
-    ),
     options=(
         TaskOption(
             "preset",

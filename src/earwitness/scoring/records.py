@@ -13,7 +13,7 @@ from earwitness.core import Contrast, Estimates, FaultyCase, Key
 from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFiles, AtomicWriter
 from earwitness.io.tables import comment_line, csv_text
-from earwitness.registry import TASKS
+from earwitness.registry import BUILT_IN_TASKS
 from earwitness.report.columns import TableRows, record_rows, table_csv
 from earwitness.report.result import json_text
 from earwitness.report.tables import contrast_cells, contrast_columns
@@ -38,7 +38,7 @@ def to_json(scores: Scores) -> str:
 
 def scores_record(scores: Scores) -> dict[str, Any]:
     """Return scores as a record; parts of other built-in tasks than that of the run are empty."""
-    parts: dict[str, Any] = {name: [] for task in TASKS.built_in.values() for name in task.parts}
+    parts: dict[str, Any] = {name: [] for task in BUILT_IN_TASKS.values() for name in task.parts}
     return {
         "signature": scores.signature,
         "provenance": scores.provenance,

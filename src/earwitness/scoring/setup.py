@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.metric_set import MetricChoice, MetricSet
-from earwitness.registry import METRICS, TASKS
-from earwitness.task import FirstLines, Folders, Task, TaskReader
+from earwitness.registry import BUILT_IN_TASKS, METRICS, TASKS
+from earwitness.task import FirstLines, Folders, Task, TaskFields, TaskReader
 
 
 class Setup(NamedTuple):
@@ -33,18 +33,18 @@ def find_task(lines: FirstLines) -> Task | None:
 
     Tasks of plug-ins are tried only if no built-in task fits.
     """
-    fitting = _leading(TASKS.built_in.values(), lines)
+    fitting = _leading({name: entry.fields for name, entry in BUILT_IN_TASKS.items()}, lines)
     if not fitting:
-        plugins = [task for name, task in TASKS.items() if name in TASKS.plugins]
-        fitting = _leading(plugins, lines)
-    return fitting[0] if len(fitting) == 1 else None
+        plugins = TASKS.usable_plugins()
+        fitting = _leading({name: task.fields for name, task in plugins.items()}, lines)
+    return TASKS[fitting[0]] if len(fitting) == 1 else None
 
 
-def _leading(tasks: Iterable[Task], lines: FirstLines) -> list[Task]:
-    """Return the fitting tasks with the highest precedence."""
-    fitting = [task for task in tasks if task.fields.fit(lines)]
-    greatest = max((task.fields.precedence for task in fitting), default=0)
-    return [task for task in fitting if task.fields.precedence == greatest]
+def _leading(tasks: Mapping[str, TaskFields], lines: FirstLines) -> list[str]:
+    """Return the names of the fitting tasks with the highest precedence."""
+    fitting = {name: fields.precedence for name, fields in tasks.items() if fields.fit(lines)}
+    greatest = max(fitting.values(), default=0)
+    return [name for name, precedence in fitting.items() if precedence == greatest]
 
 
 def set_up(
@@ -60,13 +60,13 @@ def set_up(
     lines = first_lines(outputs, references)
     task = find_task(lines)
     if metrics is None:
-        task = task or next(iter(TASKS.built_in.values()))
+        task = task or TASKS[next(iter(TASKS))]
         metrics = task.defaults if outputs is not None else task.people
     readers = TASKS.values() if parameters else ()
-    names = {option.name for one in readers for option in one.options}
+    names = {option.name for reader in readers for option in reader.options}
     options = {name: value for name, value in parameters.items() if name in names}
-    own = {name: value for name, value in parameters.items() if name not in names}
-    chosen = MetricSet.of(metrics, own, METRICS)
+    left = {name: value for name, value in parameters.items() if name not in names}
+    chosen = MetricSet.of(metrics, left, METRICS)
     # lines that fit a built-in task may also fit the task of a plug-in
     fits = chosen.task in TASKS.plugins and TASKS[chosen.task].fields.fit(lines)
     if task is not None and task.subject != chosen.task and not fits:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from earwitness.metric_set import MetricSet
 from earwitness.skims.metrics import SkimMeasures
-from earwitness.skims.tradeoff import TradeoffCollector, TradeoffCurves
-from earwitness.task import CollectorSettings, Folders, Task, TaskCollector, TaskFields, TaskReader
+from earwitness.skims.tradeoff import TradeoffCollector
+from earwitness.task import CollectorSettings, Folders, Task, TaskCollector, TaskReader
 
 
 def skim_reader(metrics: MetricSet, _options: dict[str, str], folders: Folders) -> TaskReader:
@@ -29,12 +29,6 @@ SKIMS = Task(
     defaults=("skims",),
     people=("skims",),
     reader=skim_reader,
-    fields=TaskFields(
-        content=frozenset({"picks", "times", "block", "audio"}),
-        reference_line=frozenset({"recording", "blocks"}),
-        precedence=1,
-    ),
     baselines=("downsampling", "random", "calibration_tc", "calibration_sd"),
     collectors=skim_collectors,
-    parts=(TradeoffCurves.name,),
 )

@@ -22,11 +22,8 @@ from earwitness.summaries.text_metrics import (
     Rouge,
     SummaryBertScore,
 )
-from earwitness.task import Folders, Task, TaskFields, TaskOption, TaskReader
+from earwitness.task import Folders, Task, TaskOption, TaskReader
 from earwitness.text.words import TOKENIZERS
-
-# fields of a line of references with the transcript
-TRANSCRIPT_FIELDS = frozenset({"words", "transcript", "ctm"})
 
 
 def summary_reader(metrics: MetricSet, options: dict[str, str], _folders: Folders) -> TaskReader:
@@ -71,11 +68,6 @@ SUMMARIES = Task(
     defaults=("sumaccy", "weighted_precision", "kept"),
     people=("sumaccy", "weighted_precision", "kept"),
     reader=summary_reader,
-    fields=TaskFields(
-        content=frozenset({"positions", "text", "words", "ctm"}),
-        reference_line=frozenset({"words", "ctm"}),
-        needed=TRANSCRIPT_FIELDS,
-    ),
     options=(
         TaskOption(
             "tokenize",
@@ -93,7 +85,6 @@ TEXTS = replace(
     metrics=(),
     defaults=("rouge",),
     people=("rouge",),
-    fields=replace(SUMMARIES.fields, needed=frozenset(), absent=TRANSCRIPT_FIELDS),
     options=(),
     baselines=(),
 )
