@@ -20,9 +20,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
+from typing import NamedTuple
 from unicodedata import category
 
 SHOWN_PROBLEMS = 1000
@@ -98,6 +99,13 @@ class EarwitnessWarning(UserWarning):
     """The numbers are right, but something was left out."""
 
 
+class CodedFault(NamedTuple):
+    """A kind of fault by its code, and the values in its text, in any language."""
+
+    code: str
+    values: Mapping[str, str]
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
     """One problem of an input: where it is, what is wrong, and what to do.
@@ -105,7 +113,8 @@ class Problem:
     >>> print(Problem("a.jsonl", 17, "reference[2]", "must be a number", "write seconds"))
     a.jsonl:17: reference[2]: must be a number — write seconds
 
-    ``more`` is the number of further lines with the same problem.
+    ``more`` is the number of further lines with the same problem, ``fault`` the code by which the
+    text is chosen in other languages, if any.
     """
 
     source: str
@@ -115,13 +124,14 @@ class Problem:
     remedy: str = ""
     item: str = ""
     more: int = 0
+    fault: CodedFault | None = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         where = f"{self.source}:{self.line}" if self.line else self.source
-        field = f"{self.field}: " if self.field else ""
+        path = f"{self.field}: " if self.field else ""
         remedy = f" — {self.remedy}" if self.remedy else ""
         item = f' [item "{self.item}"]' if self.item else ""
-        return f"{where}: {field}{self.message}{remedy}{item}"
+        return f"{where}: {path}{self.message}{remedy}{item}"
 
 
 def file_problem(path: object, message: object, remedy: str = "", item: str = "") -> Problem:
@@ -177,12 +187,12 @@ def _merge_repeated(problems: Sequence[Problem]) -> dict[Problem, int]:
     alike: dict[tuple[str, str], list[Problem]] = {}
     fields = [_without_values(problem.field) for problem in problems]
     texts = [
-        (problem.source, field, problem.message, problem.remedy)
-        for problem, field in zip(problems, fields, strict=True)
+        (problem.source, path, problem.message, problem.remedy)
+        for problem, path in zip(problems, fields, strict=True)
     ]
     counts = Counter(texts)
-    for problem, field, text in zip(problems, fields, texts, strict=True):
-        group = alike.setdefault((field, _without_values(problem.message)), [])
+    for problem, path, text in zip(problems, fields, texts, strict=True):
+        group = alike.setdefault((path, _without_values(problem.message)), [])
         first = same.get(text) if counts[text] > SHOWN_ALIKE else None
         first = first or (group[-1] if len(group) >= SHOWN_ALIKE else None)
         if first is None:
@@ -258,20 +268,25 @@ def nearest(name: str, names: Iterable[str]) -> str:
     >>> nearest("pesq", ["MOS", "PESQ"])
     'did you mean "PESQ"?'
     """
-    return _find_nearest(name, tuple(sorted(names)))
+    known = tuple(sorted(names))
+    if close := find_close(name, known):
+        return f'did you mean "{close}"?'
+    return f"known: {list_names(known)}" if known else ""
 
 
 @lru_cache(maxsize=4096)  # the same name is often wrong in many lines
-def _find_nearest(name: str, names: tuple[str, ...]) -> str:
-    if not names:
-        return ""
+def find_close(name: str, names: tuple[str, ...]) -> str:
+    """Return the nearest of several names, or an empty text if none is near."""
     close = [other for other in names if other.casefold() == name.casefold() and other != name]
     matches = get_close_matches(name, names, n=9, cutoff=0.7)
     close += [other for other in matches if _has_same_numbers(name, other)]
-    if close:
-        return f'did you mean "{close[0]}"?'
+    return close[0] if close else ""
+
+
+def list_names(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
     more = f" and {len(names) - SHOWN_NAMES:,} more" if len(names) > SHOWN_NAMES else ""
-    return f"known: {', '.join(names[:SHOWN_NAMES])}{more}"
+    return ", ".join(names[:SHOWN_NAMES]) + more
 
 
 def _has_same_numbers(name: str, other: str) -> bool:

@@ -14,18 +14,17 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from earwitness.errors import EarwitnessError, InputError, Problem, file_problem
+from earwitness.errors import EarwitnessError, InputError, Problem
 from earwitness.forms.workbooks import DEFAULT_CLIPS_FOLDER
 from earwitness.forms.workbooks.export import rater_workbook, study_rubric
 from earwitness.forms.workbooks.open import MAX_UPLOAD_UNPACKED_BYTES
 from earwitness.forms.workbooks.read import read_workbook
 from earwitness.forms.workbooks.to_answers import (
-    CONFLICT_REMEDY,
     MatchedAnswers,
     enter_answers,
     match_answers,
 )
-from earwitness.forms.workbooks.wording import translate_problem
+from earwitness.forms.workbooks.wording import fault, fault_problem, translate_problem
 from earwitness.studies.admin import count_captions, workbook_receipt
 from earwitness.studies.pages import CONSENT_PAGE, counted_trials
 from earwitness.studies.study import ListenerPlan
@@ -84,9 +83,7 @@ async def receive_workbook(request: Request) -> Response:
         async with request.app.state.reading:
             matched_answers = await run_in_threadpool(_match_workbook, state, data, name)
         changes = await asyncio.wrap_future(
-            enter_answers(
-                state.site.store, matched_answers, CONFLICT_REMEDY, token=state.listener.token
-            )
+            enter_answers(state.site.store, matched_answers, token=state.listener.token)
         )
     except InputError as error:
         language = state.site.study.language
@@ -124,7 +121,7 @@ def _match_workbook(state: ListenerState, data: bytes, name: str) -> MatchedAnsw
     book = read_workbook(data, rubric, name=name, unpacked=MAX_UPLOAD_UNPACKED_BYTES)
     matched_answers = match_answers(site.design, [book], state.listener.plan_number)
     if not matched_answers.pages:
-        raise InputError([file_problem(name, "no ratings yet", "fill it in, and send it again")])
+        raise InputError([fault_problem(fault("no_ratings"), name)])
     return matched_answers
 
 
@@ -169,9 +166,9 @@ def _receipt_json(state: ListenerState, matched_answers: MatchedAnswers) -> dict
     ]
     language = state.site.study.language
     ignored = [
-        _problem_json(language, finding.place.problem(finding.message, ""))
+        _problem_json(language, finding.place.problem(finding.fault))
         for finding in matched_answers.findings
-        if finding.kind == "comment"
+        if finding.fault is not None
     ]
     filled = sum(any(value is not None for value in row.values.values()) for row in rows)
     plan = _rater_plan(state)

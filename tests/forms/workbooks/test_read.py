@@ -16,11 +16,10 @@ import pytest
 import xlsxwriter
 from openpyxl.comments import Comment
 
-from earwitness.errors import InputError
+from earwitness.errors import CodedFault, InputError
 from earwitness.forms.workbooks.layout import caption_hash, read_number
 from earwitness.forms.workbooks.read import ReturnedWorkbook, read_workbook, read_workbooks
 from earwitness.forms.workbooks.write import make_workbook
-from earwitness.io.schema import Fault
 from earwitness.ratings.rubric import thumbs
 from helpers.libreoffice_workbook import SENT, recorded
 from helpers.workbooks import (
@@ -81,7 +80,7 @@ def test_penalties_are_read_as_people_write_them(cell: Any, value: float | None)
      "6", datetime.datetime(2024, 5, 4), datetime.time(4, 5), "--4", "#DIV/0!"],
 )  # fmt: skip
 def test_what_is_no_score_is_refused(cell: Any) -> None:
-    assert isinstance(read_number(cell, PRECISION), Fault)
+    assert isinstance(read_number(cell, PRECISION), CodedFault)
 
 
 def test_a_blank_is_not_zero() -> None:

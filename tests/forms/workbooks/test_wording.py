@@ -1,105 +1,72 @@
-"""Words about workbooks, in every language: nothing of what is wrong is left in English."""
+"""Faults of workbooks: every code has a text in every language, and is used."""
 
 from __future__ import annotations
 
 import ast
-import inspect
-import json
-import re
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from earwitness.errors import Problem
-from earwitness.forms.workbooks.wording import translate_problem
+from earwitness.forms.workbooks.wording import (
+    fault,
+    fault_problem,
+    fault_texts,
+    load_faults,
+    translate_problem,
+)
 from earwitness.ratings.rubric import LANGUAGES
 from earwitness.studies.wording import PLACEHOLDER
 
-OTHERS = [one for one in LANGUAGES if one != "en"]
+CODES = list(load_faults("en"))
+PLACES = ("forms/workbooks/*.py", "web/workbooks.py")
 
 
-def forms(language: str) -> dict[str, str]:
-    place = files("earwitness.forms.workbooks").joinpath("wordings", f"faults.{language}.json")
-    found: dict[str, str] = json.loads(place.read_text(encoding="utf-8"))
-    return found
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_code_has_a_text_with_the_same_values(language: str) -> None:
+    texts = load_faults(language)
+    assert list(texts) == CODES
+    for code, (message, remedy) in texts.items():
+        for english, text in zip(load_faults("en")[code], (message, remedy), strict=True):
+            assert sorted(PLACEHOLDER.findall(text)) == sorted(PLACEHOLDER.findall(english))
+            assert bool(text) == bool(english)
+            is_translated = not english or english == "{value}" or text != english
+            assert is_translated == (language != "en" or english in ("", "{value}"))
 
 
-@pytest.mark.parametrize("language", OTHERS)
-def test_every_form_fits_itself_and_loses_no_place(language: str) -> None:
-    for english, said in forms(language).items():
-        assert sorted(PLACEHOLDER.findall(english)) == sorted(PLACEHOLDER.findall(said))
-        filled = PLACEHOLDER.sub(lambda place: f"<{place[1]}>", english)
-        found = translate_problem(language, Problem("a.xlsx", 0, "", filled)).message
-        assert found == PLACEHOLDER.sub(lambda place: f"<{place[1]}>", said)
+def test_codes_of_the_catalogue_are_those_of_the_code(root: Path) -> None:
+    paths = [path for place in PLACES for path in (root / "src/earwitness").glob(place)]
+    used = set[str]()
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            is_fault = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "fault"
+            if is_fault and isinstance(node.args[0], ast.Constant):  # type: ignore[attr-defined]
+                assert node.args[0].value in CODES  # type: ignore[attr-defined]
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                used.add(node.value)
+    assert {*CODES} <= used
 
 
-@pytest.mark.parametrize("language", OTHERS)
-def test_all_that_may_be_told_has_words(language: str, root: Path) -> None:
-    """Every text in the code that tells of faults, with something in its places."""
-    folder = root / "src/earwitness/forms/workbooks"
-    names = ("layout", "open", "read", "to_answers", "wording", "write")
-    told = {text for name in names for text in _texts(folder / f"{name}.py")}
-    assert len(told) > 45
-    said = {text: [_said(language, text), _said(language, f"X {text}")] for text in told}
-    untold = {text for text, found in said.items() if found == [text, f"X {text}"]}
-    assert {one for one in untold if not one.endswith(SHELL)} == set()
+def test_numbers_and_texts_are_those_of_the_language() -> None:
+    texts = {"name": "Fluency", "low": "−2", "high": "0", "step": "0.1", "value": "0.55"}
+    problem = fault_problem(fault("off_scale", **texts), "a.xlsx", 2, "A!E2")
+    assert str(problem) == (
+        "a.xlsx:2: A!E2: Fluency must be −2 to 0 in steps of 0.1, got 0.55 — "
+        "write a number from −2 to 0 in steps of 0.1, or leave it blank"
+    )
+    assert str(translate_problem("fr", problem)) == (
+        "a.xlsx:2: A!E2: Fluency : doit aller de −2 à 0 par pas de 0,1 ; lu : 0.55 — "
+        "écrivez un nombre de −2 à 0 par pas de 0,1, ou laissez la cellule vide"
+    )
+    assert translate_problem("en", problem) == problem
 
 
-def _said(language: str, text: str) -> str:
-    return translate_problem(language, Problem("", 0, "", text)).message
+def test_a_problem_without_a_code_stays_as_it_is() -> None:
+    problem = Problem("a.xlsx", 1, "A!B2", "is blank", "write a number")
+    assert translate_problem("fr", problem) == problem
 
 
-TELLS = {"Fault", "Problem", "_refusal", "_add_problem", "problem", "blank_cells"}
-ELSE = {"Finding", "_add_finding", "UsageError"}  # what is told of otherwise
-KEYS = {"read_key", "_read_key_rows"}  # read a table of captions, not a workbook
-NAMES = {"message", "remedy"}
-SHELL = ("or use --replace", "left unchanged")  # what only who runs the study is told
-RANGE = "1 to 5 in steps of 0.1"
-
-
-def _texts(path: Path) -> set[str]:
-    """Texts in functions that tell of faults, and in constants."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    found = [one.value for one in tree.body if isinstance(one, ast.Assign)]
-    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
-        nodes = list(ast.walk(function))
-        if function.name not in KEYS and not {_called(one) for one in nodes} & ELSE:
-            found += [part for one in nodes for part in _parts(one)]
-    texts = map(_text, found)
-    return {one for one in texts if " " in one and re.search("[a-z]{3}", one)}
-
-
-def _called(node: ast.AST) -> str:
-    func = node.func if isinstance(node, ast.Call) else None
-    return getattr(func, "id", "") or getattr(func, "attr", "")
-
-
-def _parts(node: ast.AST) -> list[ast.expr]:
-    if isinstance(node, ast.Call) and _called(node) in TELLS:
-        return list(node.args)
-    if isinstance(node, ast.Yield) and isinstance(node.value, ast.Tuple):
-        return list(node.value.elts)
-    if isinstance(node, ast.Assign) and NAMES & {getattr(one, "id", "") for one in node.targets}:
-        return [node.value]
-    return []
-
-
-def _text(node: ast.expr) -> str:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(_piece(one) for one in node.values)
-    return ""
-
-
-def _piece(node: ast.expr) -> str:
-    if isinstance(node, ast.Constant):
-        return str(node.value)
-    return RANGE if ".range" in ast.unparse(node) else "1"
-
-
-def test_english_stays_as_it_is() -> None:
-    one = Problem("a.xlsx", 1, "A!B2", "is blank", "write a number")
-    assert translate_problem("en", one) == one
-    assert inspect.getdoc(translate_problem)
+def test_a_text_of_a_rater_is_not_read_as_a_placeholder() -> None:
+    assert (
+        fault_texts(fault("hidden_key", value="{name} \\1"))[0] == 'invalid hidden key "{name} \\1"'
+    )

@@ -23,7 +23,6 @@ from earwitness.forms.workbooks.read import IMPORT_DONE_WORD
 from earwitness.forms.workbooks.to_answers import (
     ReturnedAnswers,
     ReturnedPage,
-    conflict_text,
     count_changes,
     enter_answers,
 )
@@ -280,8 +279,10 @@ class _Matching:
             {"name": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
             for path in map(Path, files)
         ]
-        conflict = conflict_text("recording", sheet.trial.item)
-        message = f"listener {sheet.listener}: {conflict}"
+        message = (
+            f'listener {sheet.listener}: recording "{sheet.trial.item}" has a different answer '
+            "from the browser"
+        )
         return ReturnedPage(answer, {WORKBOOK_META_KEY: sources}, Problem(*row.place, "", message))
 
 

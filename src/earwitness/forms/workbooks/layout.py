@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date, time, timedelta
 
 from earwitness.core import StrPath
+from earwitness.errors import CodedFault
 from earwitness.forms.workbooks.open import (
     MAX_COLUMNS,
     Cell,
@@ -18,6 +19,7 @@ from earwitness.forms.workbooks.open import (
     Sheet,
     column_letters,
 )
+from earwitness.forms.workbooks.wording import fault
 from earwitness.io.schema import Fault, is_name
 from earwitness.io.source import RecordSource
 from earwitness.io.tables import InputTable, read_table
@@ -73,28 +75,28 @@ def caption_hash(caption: str) -> str:
     return hashlib.sha256(plain.encode()).hexdigest()[:CAPTION_HASH_CHARACTERS]
 
 
-class OffScaleFault(Fault):
-    """A number outside its scale."""
+OFF_SCALE_CODES = ("off_scale", "penalty_sign")  # faults of numbers outside their scale
 
 
-def read_number(cell: Cell, dimension: Dimension) -> float | Fault | None:
+def read_number(cell: Cell, dimension: Dimension) -> float | CodedFault | None:
     """Return the value of a cell on a dimension, None for a blank, or a fault."""
     if is_blank(cell):
         return None
     if isinstance(cell, CellFormula):
-        return Fault(
-            "", f'must be a number, got the formula "{cell.text}"', "write the number itself"
-        )
+        return fault("formula_for_number", name=dimension.shown, value=cell.text)
     if isinstance(cell, date | time | timedelta):
-        message = f"must be a number, got the date {cell}"
-        return Fault("", message, "the spreadsheet converted it to a date: write the number alone")
+        return fault("date_for_number", name=dimension.shown, value=cell)
     value = None if isinstance(cell, bool) else _parse_number(cell_text(cell), dimension)
-    if value is None:
-        return Fault("", f'must be a number, got "{cell_text(cell)}"', _range_remedy(dimension))
-    if dimension.allows(value):
+    if value is not None and dimension.allows(value):
         return dimension.exactly(value)
-    message = f"must be {dimension.range}, got {cell_text(cell)}"
-    return OffScaleFault("", message, _sign_remedy(value, dimension) or _range_remedy(dimension))
+    texts = {"name": dimension.shown, "value": cell_text(cell)}
+    for name in ("low", "high", "step"):
+        texts[name] = f"{getattr(dimension, name):g}".replace("-", "−")
+    if value is None:
+        return fault("not_number", **texts)
+    if dimension.role == "penalty" and value > 0 and dimension.allows(-value):
+        return fault("penalty_sign", **texts, number=f"{value:g}")
+    return fault("off_scale", **texts)
 
 
 def _parse_number(written: str, dimension: Dimension) -> float | None:
@@ -111,17 +113,6 @@ def _parse_number(written: str, dimension: Dimension) -> float | None:
 def _parse_decimal(written: str) -> float | None:
     written = written.strip()
     return float(written.replace(",", ".")) if DECIMAL_NUMBER.fullmatch(written) else None
-
-
-def _sign_remedy(value: float, dimension: Dimension) -> str:
-    """Return the remedy for a penalty above 0."""
-    if dimension.role == "penalty" and value > 0 and dimension.allows(-value):
-        return f"a penalty is 0 or below: write −{value:g}"
-    return ""
-
-
-def _range_remedy(dimension: Dimension) -> str:
-    return f"write a number from {dimension.range}, or leave it blank"
 
 
 # --- Headers and blocks --------------------------------------------------------------------------

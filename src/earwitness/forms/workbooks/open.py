@@ -14,7 +14,8 @@ from datetime import date, time, timedelta
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
-from earwitness.errors import InputError, MissingExtra, Problem, whole_characters
+from earwitness.errors import CodedFault, InputError, MissingExtra, whole_characters
+from earwitness.forms.workbooks.wording import fault, fault_problem
 
 # --- Safety checks before opening ----------------------------------------------------------------
 # A workbook is a zip file of XML parts. The zip directory has the unpacked sizes, and no more than
@@ -43,27 +44,26 @@ OLE_MAGIC = b"\xd0\xcf\x11\xe0"
 UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")  # start of UTF-16 text
 XML_ENCODING = re.compile(rb"""\A(?:\xef\xbb\xbf)?\s*<\?xml[^<>]*\sencoding\s*=\s*["']([\w.-]+)""")
 SAFE_ENCODINGS = (b"utf-8", b"us-ascii", b"ascii")
-SAVE_REMEDY = "open it in a spreadsheet program and save it again as .xlsx"
-_PARTS_FAULT = f"has more than {MAX_PARTS:,} parts, or duplicate parts", SAVE_REMEDY
+PARTS_FAULT = fault("parts", number=f"{MAX_PARTS:,}")
 Parts = dict[str, bytes]
 
 
 def read_parts(data: bytes, name: str, unpacked: int = MAX_UNPACKED_BYTES) -> Parts:
     """Return the parts of a workbook; raise InputError if it is refused."""
     if wrong := _check_file(data):
-        raise _refusal(name, *wrong)
+        raise _refusal(name, wrong)
     with _refuse_unreadable(name):
         file = ZipFile(io.BytesIO(data))
     directory = file.infolist()
     if wrong := next(_check_directory(directory, unpacked), None):
-        raise _refusal(name, *wrong)
+        raise _refusal(name, wrong)
     parts = {
         part.filename: _unpack(file, part, name) if _is_read(part) else b"" for part in directory
     }
-    wrong = next((fault for text in parts.values() if (fault := _check_part(text))), None)
+    wrong = next((wrong for text in parts.values() if (wrong := _check_part(text))), None)
     wrong = wrong or _check_cells(parts, unpacked // MIN_BYTES_PER_CELL)
     if wrong is not None:
-        raise _refusal(name, *wrong)
+        raise _refusal(name, wrong)
     return parts
 
 
@@ -75,8 +75,8 @@ def content_remarks(parts: Parts) -> Iterator[str]:
         yield "has macros, which were not run"
 
 
-def _refusal(name: str, message: str, remedy: str, sheet: str = "") -> InputError:
-    return InputError([Problem(name, 0, sheet, message, remedy)], done="imported")
+def _refusal(name: str, wrong: CodedFault, sheet: str = "") -> InputError:
+    return InputError([fault_problem(wrong, name, field=sheet)], done="imported")
 
 
 @contextmanager
@@ -86,7 +86,7 @@ def _refuse_unreadable(name: str) -> Iterator[None]:
         yield
     except Exception as error:
         reason = whole_characters(str(error) or type(error).__name__)[:MAX_ERROR_CHARACTERS]
-        raise _refusal(name, f"is not a readable workbook: {reason}", SAVE_REMEDY) from error
+        raise _refusal(name, fault("unreadable_workbook", value=reason)) from error
 
 
 def _unpack(file: ZipFile, part: ZipInfo, name: str) -> bytes:
@@ -95,19 +95,15 @@ def _unpack(file: ZipFile, part: ZipInfo, name: str) -> bytes:
         return stream.read(part.file_size + 1)
 
 
-def _check_file(data: bytes) -> tuple[str, str] | None:
+def _check_file(data: bytes) -> CodedFault | None:
     if len(data) > MAX_FILE_BYTES:
-        return (
-            f"is larger than {MAX_FILE_BYTES // MEGABYTE} MB",
-            "remove pictures and other sheets",
-        )
+        return fault("large_file", number=MAX_FILE_BYTES // MEGABYTE)
     if data.startswith(OLE_MAGIC):
-        message = "is protected by a password, or an old .xls file"
-        return message, "save it as .xlsx without a password"
+        return fault("locked_or_old")
     if not data.startswith(b"PK"):
-        return "is not an .xlsx workbook", SAVE_REMEDY
+        return fault("not_xlsx")
     if data.count(DIRECTORY_ENTRY_MAGIC) > 10 * MAX_PARTS:  # before all of them are read
-        return _PARTS_FAULT
+        return PARTS_FAULT
     return None
 
 
@@ -115,51 +111,45 @@ def _is_read(part: ZipInfo) -> bool:
     return part.filename.lower().endswith(READ_PART_SUFFIXES)
 
 
-def _check_directory(parts: Sequence[ZipInfo], unpacked: int) -> Iterator[tuple[str, str]]:
+def _check_directory(parts: Sequence[ZipInfo], unpacked: int) -> Iterator[CodedFault]:
     """Yield faults found in the zip directory."""
     names = [part.filename for part in parts]
     if any(part.flag_bits & 1 for part in parts):
-        yield "is protected by a password", "save it without one"
+        yield fault("locked")
     if len(parts) > MAX_PARTS or len({*names}) < len(names):
-        yield _PARTS_FAULT
+        yield PARTS_FAULT
     read = [part for part in parts if _is_read(part)]
     if sum(part.file_size for part in read) > unpacked:
-        message = f"unpacks to more than {unpacked // MEGABYTE} MB"
-        yield message, "delete the empty rows and columns around the table"
+        yield fault("unpacked", number=unpacked // MEGABYTE)
     for part in read:
-        if part.file_size > unpacked // OTHER_PART_DIVISOR and not part.filename.startswith(
-            SHEET_PART_PREFIXES
-        ):
-            message = f"its part {part.filename} is too large"
-            yield message, "copy the table into a new workbook"
+        is_sheet = part.filename.startswith(SHEET_PART_PREFIXES)
+        if part.file_size > unpacked // OTHER_PART_DIVISOR and not is_sheet:
+            yield fault("large_part", name=part.filename)
     for part in read:
         if part.file_size > max(MEGABYTE, MAX_COMPRESSION_RATIO * part.compress_size):
-            ratio = MAX_COMPRESSION_RATIO
-            message = f"its part {part.filename} unpacks to more than {ratio} times its size"
-            yield message, "delete the empty rows and columns around the table"
+            yield fault("compressed_part", name=part.filename, number=MAX_COMPRESSION_RATIO)
         if part.compress_type not in (ZIP_STORED, ZIP_DEFLATED):  # unpacked without a limit
-            yield f"its part {part.filename} has an unknown compression", SAVE_REMEDY
+            yield fault("compression", name=part.filename)
     if "xl/workbook.bin" in names or "content.xml" in names:
-        yield "is a workbook in another format", "save it as .xlsx"
+        yield fault("other_format")
     if "[Content_Types].xml" not in names or not any(part.startswith("xl/") for part in names):
-        yield "is not an .xlsx workbook", SAVE_REMEDY
+        yield fault("not_xlsx")
 
 
-def _check_cells(parts: Parts, most: int) -> tuple[str, str] | None:
+def _check_cells(parts: Parts, most: int) -> CodedFault | None:
     """Return a fault if there are too many cells, which take long to read."""
     sheets = (part for name, part in parts.items() if name.startswith(SHEET_PART_PREFIXES))
-    if sum(len(CELL_TAG.findall(part)) for part in sheets) <= most:
-        return None
-    return f"has more than {most:,} cells", "delete the empty rows and columns around the table"
+    count = sum(len(CELL_TAG.findall(part)) for part in sheets)
+    return fault("cells", number=f"{most:,}") if count > most else None
 
 
-def _check_part(part: bytes) -> tuple[str, str] | None:
+def _check_part(part: bytes) -> CodedFault | None:
     """Return a fault if a part declares entities or is not UTF-8."""
     if b"<!DOCTYPE" in part or b"<!ENTITY" in part:
-        return "declares entities, which no workbook needs", SAVE_REMEDY
+        return fault("entities")
     declared = XML_ENCODING.match(part)
     if part.startswith(UTF16_STARTS) or (declared and declared[1].lower() not in SAFE_ENCODINGS):
-        return "has parts that are not UTF-8", SAVE_REMEDY
+        return fault("encoding")
     return None
 
 
@@ -168,7 +158,6 @@ def _check_part(part: bytes) -> tuple[str, str] | None:
 
 MAX_COLUMNS = 64  # columns that are read; merges and formats may extend to XFD
 MAX_ROWS = 20_000
-ROW_LIMIT_MESSAGE = f"has content below row {MAX_ROWS:,}"
 # Tags end before the next "<", so that a search takes linear time.
 ROW_TAG = re.compile(rb'<(?:\w+:)?row\b[^<>]*?\br="0*(\d{5,9})\d*"[^<>]*>')
 MERGE_TAG = re.compile(
@@ -269,7 +258,7 @@ def _read_sheet(sheet: Any, parts: Parts, name: str) -> Sheet:
     path = sheet._worksheet_path
     raw = parts[path]
     if _exceeds_row_limit(raw):
-        raise _refusal(name, ROW_LIMIT_MESSAGE, "keep one table per sheet", sheet.title)
+        raise _refusal(name, fault("rows", number=f"{MAX_ROWS:,}"), sheet.title)
     numbered_rows = enumerate(_iterate_rows(sheet, name), 1)
     filled = {
         n: row for n, row in numbered_rows if any(cell.value not in EMPTY_VALUES for cell in row)

@@ -9,9 +9,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from earwitness.core import Input, StrPath, group_values
-from earwitness.errors import InputError, Problem, file_problem, refuse_problems, whole_characters
+from earwitness.errors import (
+    CodedFault,
+    InputError,
+    Problem,
+    refuse_problems,
+    whole_characters,
+)
 from earwitness.forms.workbooks.layout import (
-    OffScaleFault,
+    OFF_SCALE_CODES,
     SheetBlock,
     assessment_blocks,
     caption_hash,
@@ -29,7 +35,8 @@ from earwitness.forms.workbooks.open import (
     column_letters,
     open_workbook,
 )
-from earwitness.io.schema import Fault, is_name, show
+from earwitness.forms.workbooks.wording import fault, fault_problem, fault_texts
+from earwitness.io.schema import is_name, show
 from earwitness.ratings.rubric import Dimension, Rubric, thumbs
 from earwitness.ratings.rubric_totals import BLANK_NOTE, FAULT_POLICIES
 
@@ -47,10 +54,10 @@ class CellLocation:
     def __str__(self) -> str:
         return f"{self.source}: {self.sheet}!{self.cell}" if self.cell else self.source
 
-    def problem(self, message: str, remedy: str) -> Problem:
-        """Return a problem of the cell."""
+    def problem(self, fault: CodedFault) -> Problem:
+        """Return a fault of the cell as a problem."""
         row = int(re.sub(r"\D", "", self.cell))
-        return Problem(self.source, row, f"{self.sheet}!{self.cell}", message, remedy)
+        return fault_problem(fault, self.source, row, f"{self.sheet}!{self.cell}")
 
 
 @dataclass(frozen=True)
@@ -61,12 +68,13 @@ class Finding:
     ``repeated`` (a repeated row), ``above`` (a clip name was taken from the row above), ``passed``
     (ignored rows, columns and other content), ``unclear`` (synthesized or not), ``comment`` (a
     comment on a cell that belongs to no caption) and ``dropped`` (a value outside its scale that is
-    treated as a blank).
+    treated as a blank). ``fault`` has the code of the message, if it is shown on a page.
     """
 
     kind: str
     place: CellLocation
     message: str
+    fault: CodedFault | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}"
@@ -133,8 +141,6 @@ YES_WORDS = {
 }
 NO_WORDS = {"no", "n", "non", "false", "faux", "0", "natural", "real"}
 SHOWN_TEXT_CHARACTERS = 40  # in messages
-HEADING_REMEDY = "write it in the first column if it is one, otherwise delete it"
-LABEL_REMEDY = 'write the texts in this column, or in a column "text" beside it'
 MIN_CLIPS_WITH_SAME_CAPTION = 3
 MAX_SHARE_WITH_SAME_CAPTION = 0.1  # of the clips; more is a fault of the layout
 
@@ -180,8 +186,8 @@ class SheetReader:
                 yield judged
         if self._labels:
             caption = cell_text(self._cell(block, self._labels[0], block.caption))
-            message = f'the caption is only a label: "{caption}"'
-            self._add_problem(block, self._labels[0], block.caption, message, LABEL_REMEDY)
+            wrong = fault("caption_label", value=caption)
+            self._add_problem(block, self._labels[0], block.caption, wrong)
 
     def _has_all_columns(self, block: SheetBlock) -> bool:
         """Return whether all columns are present; report missing ones."""
@@ -193,9 +199,8 @@ class SheetReader:
         if not {"record", "key"} & {*block.columns}:
             missing.append("Record ID")
         for name in missing:
-            message = f'missing column "{name}" in row {block.head}'
-            remedy = "check the spelling of its name"
-            self._add_problem(block, block.head, "", message, remedy)
+            wrong = fault("missing_column", name=name, line=block.head)
+            self._add_problem(block, block.head, "", wrong)
         return not missing
 
     def _read_row(self, block: SheetBlock, row: int) -> JudgedRow | None:
@@ -206,7 +211,7 @@ class SheetReader:
             self._pass_over(block, row)
             return None
         if not caption:
-            self._add_problem(block, row, block.caption, "missing caption", "restore the caption")
+            self._add_problem(block, row, block.caption, fault("missing_caption"))
             return None
         if "key" not in block.columns and is_label(caption):
             self._labels.append(row)
@@ -251,17 +256,15 @@ class SheetReader:
         column = block.columns["record"]
         cell = block.sheet.spread(row, column)
         if is_formula(cell):
-            message = "must be text, got a formula"
-            self._add_problem(block, row, "record", message, "write the name itself")
+            self._add_problem(block, row, "record", fault("clip_formula"))
         if not cell_text(cell) and self._above:
             message = f'missing clip; "{self._above}" is used, as in the row above'
             self._add_finding("above", block, row, "record", message)
         record = cell_text(cell) or self._above
         if not record:
-            self._add_problem(block, row, "record", "missing clip", "enter its ID")
+            self._add_problem(block, row, "record", fault("missing_clip"))
         elif not is_name(record):
-            message = f"must be printable text, got {show(record)}"
-            self._add_problem(block, row, "record", message, "write the ID in one line")
+            self._add_problem(block, row, "record", fault("clip_name", value=show(record)))
         self._above = record
         return record
 
@@ -269,24 +272,23 @@ class SheetReader:
         key = cell_text(self._cell(block, row, "key"))
         record, mark, hash_ = key.rpartition(KEY_SEPARATOR)
         if not mark or not record:
-            message = f'invalid hidden key "{key}"'
-            self._add_problem(block, row, "key", message, "delete rows that were added")
+            self._add_problem(block, row, "key", fault("hidden_key", value=key))
         elif hash_ != caption_hash(caption):
-            message = f'the caption was changed to "{caption[:SHOWN_TEXT_CHARACTERS]}"'
-            self._add_problem(block, row, block.caption, message, "restore the caption")
+            wrong = fault("changed_caption", value=caption[:SHOWN_TEXT_CHARACTERS])
+            self._add_problem(block, row, block.caption, wrong)
         return record
 
     def _read_number(self, block: SheetBlock, row: int, dimension: Dimension) -> float | None:
         name = dimension.name
         value = read_number(self._cell(block, row, name), dimension)
-        if isinstance(value, Fault):
-            message = f"{dimension.shown} {value.message}"
-            if self.drop and isinstance(value, OffScaleFault):
-                self._add_finding("dropped", block, row, name, f"{message}; {BLANK_NOTE}")
-            else:
-                self._add_problem(block, row, name, message, value.remedy)
-            return None
-        return value
+        if not isinstance(value, CodedFault):
+            return value
+        if self.drop and value.code in OFF_SCALE_CODES:
+            message = f"{fault_texts(value)[0]}; {BLANK_NOTE}"
+            self._add_finding("dropped", block, row, name, message)
+        else:
+            self._add_problem(block, row, name, value)
+        return None
 
     def _add_blank_findings(self, block: SheetBlock, row: int, names: list[str]) -> None:
         blank = [name for name in names if is_blank(self._cell(block, row, name))]
@@ -343,9 +345,8 @@ class SheetReader:
         return heading
 
     def _add_doubt(self, block: SheetBlock, row: int, said: str) -> None:
-        message = f'unclear whether "{said[:SHOWN_TEXT_CHARACTERS]}" is the name of a dataset'
-        self._add_problem(block, row, "", message, HEADING_REMEDY)
-        self.doubts.append(self.problems.pop())
+        wrong = fault("unclear_heading", value=said[:SHOWN_TEXT_CHARACTERS])
+        self.doubts.append(self._place(block, row, "").problem(wrong))
 
     def _cell(self, block: SheetBlock, row: int, role: str) -> Cell:
         column = block.columns.get(role)
@@ -356,10 +357,8 @@ class SheetReader:
         cell = f"{column_letters(column)}{row}" if column is not None else str(row)
         return CellLocation(self.source, block.sheet.name, cell)
 
-    def _add_problem(
-        self, block: SheetBlock, row: int, role: str, message: str, remedy: str
-    ) -> None:
-        self.problems.append(self._place(block, row, role).problem(message, remedy))
+    def _add_problem(self, block: SheetBlock, row: int, role: str, wrong: CodedFault) -> None:
+        self.problems.append(self._place(block, row, role).problem(wrong))
 
     def _add_finding(self, kind: str, block: SheetBlock, row: int, role: str, message: str) -> None:
         self.findings.append(Finding(kind, self._place(block, row, role), message))
@@ -425,16 +424,16 @@ def read_workbook(
     if not blocks:
         names = ", ".join(f'"{sheet.name}"' for sheet in others)
         asked = ", ".join(sheet.shown for sheet in reading.rubric.dimensions)
-        message = f"no sheet has columns for {asked}"
-        reading.problems.append(file_problem(name, message, f"sheets: {names}"))
+        wrong = fault("no_columns", names=asked, sheets=names)
+        reading.problems.append(fault_problem(wrong, name))
     rows = [row for block in blocks for row in reading.read_block(block)]
     kept = list(_drop_repeats(rows, reading))
     if not any("key" in block.columns for block in blocks):
         reading.problems += _same_caption_problems(kept)
     who = about.get("rater") or rater_from_name(name)
     if not is_name(who):
-        message = f"must be printable text, got {show(who)}"
-        reading.problems.append(Problem(name, 0, "rater", message, "rename the file"))
+        wrong = fault("rater_name", value=show(who))
+        reading.problems.append(fault_problem(wrong, name, field="rater"))
     if any(row.dataset for row in kept):
         reading.problems += reading.doubts
     refuse_problems([*dict.fromkeys(reading.problems)], IMPORT_DONE_WORD)
@@ -506,8 +505,8 @@ def _read_bytes(path: Path, name: str) -> bytes:
         with path.open("rb") as file:
             return file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
-        message = f"cannot be read: {error.strerror}"
-        raise InputError([file_problem(name, message)], done=IMPORT_DONE_WORD) from error
+        wrong = fault("unreadable_file", value=error.strerror)
+        raise InputError([fault_problem(wrong, name)], done=IMPORT_DONE_WORD) from error
 
 
 def _read_about(sheets: Iterable[Sheet]) -> dict[str, str]:
@@ -524,8 +523,8 @@ def _comment_findings(reading: SheetReader) -> Iterator[Finding]:
     """Yield findings for the comments that were not read."""
     for (sheet, row, column), text in sorted(reading.comments.items()):
         place = CellLocation(reading.source, sheet, f"{column_letters(column)}{row}")
-        message = f'comment on no caption is not imported: "{" ".join(text.split())}"'
-        yield Finding("comment", place, message)
+        wrong = fault("lone_comment", value=" ".join(text.split()))
+        yield Finding("comment", place, fault_texts(wrong)[0], wrong)
 
 
 def _drop_repeats(rows: Iterable[JudgedRow], reading: SheetReader) -> Iterator[JudgedRow]:
@@ -539,8 +538,8 @@ def _drop_repeats(rows: Iterable[JudgedRow], reading: SheetReader) -> Iterator[J
             message = f"repeats row {first.place.cell}; counted once"
             reading.findings.append(Finding("repeated", row.place, message))
         else:
-            message = f'clip "{row.record}" has this caption twice, also in {first.place.cell}'
-            reading.problems.append(row.place.problem(message, "keep one of the two"))
+            wrong = fault("repeated_caption", name=row.record, cell=first.place.cell)
+            reading.problems.append(row.place.problem(wrong))
 
 
 def _same_caption_problems(rows: Sequence[JudgedRow]) -> Iterator[Problem]:
@@ -551,9 +550,8 @@ def _same_caption_problems(rows: Sequence[JudgedRow]) -> Iterator[Problem]:
         clips, first = len({row.record for row in same}), same[0]
         if clips >= MIN_CLIPS_WITH_SAME_CAPTION and clips > MAX_SHARE_WITH_SAME_CAPTION * count:
             shown = first.caption[:SHOWN_TEXT_CHARACTERS]
-            message = f'{clips} of {count} clips have the same caption, "{shown}"'
-            remedy = "check that this is the column of captions, and that captions differ"
-            yield first.place.problem(message, remedy)
+            wrong = fault("same_caption", number=clips, count=count, value=shown)
+            yield first.place.problem(wrong)
 
 
 def _duplicate_findings(rows: Iterable[JudgedRow]) -> Iterator[Finding]:

@@ -11,18 +11,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from earwitness.core import WORKBOOK_META_KEY, Answer, StrPath
 from earwitness.errors import (
     BadAnswer,
+    CodedFault,
     EarwitnessWarning,
     InputError,
     Problem,
     UsageError,
-    file_problem,
-    nearest,
+    find_close,
+    list_names,
     refuse_problems,
     whole_characters,
 )
@@ -48,6 +50,7 @@ from earwitness.forms.workbooks.to_ratings import (
     join_rows,
     merge_findings,
 )
+from earwitness.forms.workbooks.wording import fault, fault_problem
 from earwitness.ratings.rubric_totals import FAULT_POLICIES
 from earwitness.studies.answers import answer_line
 from earwitness.studies.design.report import study_design
@@ -56,7 +59,12 @@ from earwitness.studies.from_answers import StudySource
 from earwitness.studies.pages import counted_trials, presented_trial
 from earwitness.studies.study import Design, ListenerPlan, Study, Trial
 from earwitness.studies.trials.base import LETTERS
-from earwitness.studies.trials.rubric import COMMENT_FIELD, SYNTHESIZED_FIELD, RubricKind
+from earwitness.studies.trials.rubric import (
+    COMMENT_FIELD,
+    MAX_COMMENT_CHARACTERS,
+    SYNTHESIZED_FIELD,
+    RubricKind,
+)
 from earwitness.version import __version__
 
 if TYPE_CHECKING:  # only a database needs the extra serve
@@ -70,7 +78,6 @@ if TYPE_CHECKING:  # only a database needs the extra serve
 
 
 RATER_NUMBER = re.compile(r"P0*([1-9]\d{0,8})", re.I)
-NO_BLANKS_REMEDY = "fill it in: this study does not allow blanks"
 SHOWN_CAPTION_CHARACTERS = 40  # in messages
 
 
@@ -78,19 +85,14 @@ SHOWN_CAPTION_CHARACTERS = 40  # in messages
 class ReturnedPage:
     """Answer to a page from a returned file, and the metadata to store.
 
-    ``conflict`` is the problem, without a remedy, that the page has a different answer from the
-    browser; ``rows`` are those of a workbook that the answer is based on.
+    ``conflict`` is the problem that the page has a different answer from the browser; ``rows`` are
+    those of a workbook that the answer is based on.
     """
 
     answer: Answer
     meta: Mapping[str, Any]
     conflict: Problem
     rows: tuple[JudgedRow, ...] = ()
-
-
-def conflict_text(noun: str, name: str) -> str:
-    """Return the message on a page that was answered differently in a browser."""
-    return f'{noun} "{name}" has a different answer from the browser'
 
 
 @dataclass(frozen=True)
@@ -177,22 +179,20 @@ class _Matching:
     def of_this_study(self, book: ReturnedWorkbook, listener: int) -> Iterator[ReturnedWorkbook]:
         """Yield a workbook with the number of its rater, if it belongs to this study."""
         name, number = book.input.name, book.listener or _rater_number(book.rater)
-        plan = self.design.study
-        if book.digest not in ("", plan.digest):
-            message = f'belongs to another study, or to another version of it: "{book.study}"'
-            remedy = "use the workbook that was created for this study"
-            self.problems.append(file_problem(name, message, remedy))
+        plans = self.plans
+        if book.digest not in ("", self.design.study.digest):
+            self._add_problem(name, fault("other_study", name=book.study))
         elif listener and book.study and number != listener:
-            message = f"is the workbook of {book.rater}, but this is the link of P{listener}"
-            self.problems.append(file_problem(name, message, "send back your own workbook"))
-        elif (listener or number) in self.plans:
+            self._add_problem(name, fault("other_rater", name=book.rater, other=f"P{listener}"))
+        elif (listener or number) in plans:
             yield dataclasses.replace(book, rater=f"P{listener or number}")
         else:
-            message = f"unknown listener {number}" if number else "does not name its rater"
-            remedy = (
-                f"name the file after its rater, P{min(self.plans)}.xlsx to P{max(self.plans)}.xlsx"
-            )
-            self.problems.append(file_problem(name, message, remedy))
+            code = "unknown_listener" if number else "no_rater"
+            first, last = (f"P{plan_number}.xlsx" for plan_number in (min(plans), max(plans)))
+            self._add_problem(name, fault(code, number=number, name=first, other=last))
+
+    def _add_problem(self, name: str, wrong: CodedFault) -> None:
+        self.problems.append(fault_problem(wrong, name))
 
     def answered_pages(
         self, number: int, rows: dict[Caption, JudgedRow], files: Mapping[str, ReturnedWorkbook]
@@ -240,7 +240,7 @@ class _Matching:
             {"name": Path(source).name, "sha256": files[source].input.sha256}
             for source in dict.fromkeys(row.place.source for row in rows)
         ]
-        conflict = rows[0].place.problem(conflict_text("clip", rows[0].record), "")
+        conflict = rows[0].place.problem(fault("conflict", name=rows[0].record))
         return ReturnedPage(answer, {WORKBOOK_META_KEY: workbooks}, conflict, rows)
 
     def _check_unknown_rows(self, trials: Any, rows: Mapping[Caption, JudgedRow]) -> None:
@@ -250,16 +250,18 @@ class _Matching:
             for trial in trials
             for text in self._caption_texts(trial)
         }
-        items = {item for item, _ in captions}
+        items = tuple(sorted({item for item, _ in captions}))
         for key, row in rows.items():
             if key in captions or not is_filled(row):
                 continue
-            message, remedy = f'unknown clip "{row.record}"', nearest(row.record, items)
             if row.record in items:
                 caption = row.caption[:SHOWN_CAPTION_CHARACTERS]
-                message = f'clip "{row.record}" does not have the caption "{caption}"'
-                remedy = "restore the caption"
-            self.problems.append(row.place.problem(message, remedy))
+                wrong = fault("unknown_caption", name=row.record, value=caption)
+            elif close := find_close(row.record, items):
+                wrong = fault("misspelled_clip", name=row.record, other=close)
+            else:
+                wrong = fault("unknown_clip", name=row.record, names=list_names(items))
+            self.problems.append(row.place.problem(wrong))
 
     def _caption_texts(self, trial: Trial) -> list[str]:
         return [self.design.study.caption(trial.item, one) for one in trial.systems]
@@ -273,9 +275,9 @@ class _Matching:
         for row, text in zip(clip_rows, self._caption_texts(trial), strict=True):
             if row is None:
                 caption = text[:SHOWN_CAPTION_CHARACTERS]
-                message = f'clip "{trial.item}" has no row for the caption "{caption}"'
-                self.problems.append(there[0].place.problem(message, "restore the row"))
-        blanks = [problem for row in there for problem in blank_cells(row, NO_BLANKS_REMEDY)]
+                wrong = fault("missing_row", name=trial.item, value=caption)
+                self.problems.append(there[0].place.problem(wrong))
+        blanks = [problem for row in there for problem in blank_cells(row, "blank")]
         if self.kind.blank == "refuse":
             self.problems += blanks
         return len(there) == len(clip_rows)
@@ -296,7 +298,13 @@ class _Matching:
         try:
             self.kind.read(trial, values, number, 1)
         except BadAnswer as error:
-            self.problems += [rows[0].place.problem(message, "") for message in error.wrong]
+            place = rows[0].place
+            for name, message in zip_longest(error.about, error.wrong, fillvalue=""):
+                if name.endswith(f".{COMMENT_FIELD}"):
+                    most = f"{MAX_COMMENT_CHARACTERS:,}"
+                    self.problems.append(place.problem(fault("long_text", name=name, number=most)))
+                else:
+                    self.problems.append(place.problem(fault("wrong_answer", value=message)))
             return None
         return values
 
@@ -370,8 +378,7 @@ def check_new(path: Path, text: str) -> bool:
 # transaction.
 
 
-CONFLICT_REMEDY = "enter the same values, or leave all rows of this clip empty"
-CONFLICT_OR_REPLACE_REMEDY = f"{CONFLICT_REMEDY}, or use --replace"
+CONFLICT_REMEDY = "enter the same values, leave all rows of this clip empty, or use --replace"
 
 
 @dataclass(frozen=True)
@@ -408,7 +415,7 @@ def enter_workbooks(
         for number, source in matched.sources.items():
             pages = tuple(page for page in matched.pages if page.answer.listener == number)
             own = dataclasses.replace(matched, pages=pages, sources={number: source})
-            entry = enter_answers(store, own, CONFLICT_OR_REPLACE_REMEDY, replace=replace)
+            entry = enter_answers(store, own, CONFLICT_REMEDY, replace=replace)
             try:
                 changes += entry.result()
                 sources[number] = source
@@ -428,9 +435,14 @@ def count_changes(changes: Sequence[AnswerChange], pages: int) -> tuple[int, int
 
 
 def enter_answers(
-    store: Store, matched: ReturnedAnswers, remedy: str, *, replace: bool = False, token: str = ""
+    store: Store,
+    matched: ReturnedAnswers,
+    remedy: str = "",
+    *,
+    replace: bool = False,
+    token: str = "",
 ) -> Future[tuple[AnswerChange, ...]]:
-    """Store answers in one transaction; ``remedy`` is shown for conflicting answers.
+    """Store answers in one transaction; ``remedy``, if given, is shown for conflicting answers.
 
     If ``token`` is given, they are stored only if it is still that of the listener.
     """
@@ -459,7 +471,8 @@ class _Decide:
             if counted is not None and _is_same_answer(counted, page.answer.values):
                 continue
             if counted is not None and not (self.replace or counted.answer.imported):
-                problems.append(dataclasses.replace(page.conflict, remedy=self.remedy))
+                remedy = self.remedy or page.conflict.remedy
+                problems.append(dataclasses.replace(page.conflict, remedy=remedy))
             id = _answer_id(page, "" if last is None else last.id)
             supersedes = "" if counted is None else counted.id
             changes.append(AnswerChange(page.answer, id, supersedes, page.meta))
@@ -472,10 +485,9 @@ class _Decide:
         for listener in held.listeners:
             if listener.state in ENDED_STATES:
                 has_withdrawn = listener.state == ParticipationState.WITHDRAWN
-                reason = "has withdrawn" if has_withdrawn else "may not take part"
-                message, source = f"listener {listener.number} {reason}", self.matched.sources
-                remedy = "their answers must not be stored"
-                yield file_problem(source[listener.number], message, remedy)
+                code = "withdrawn" if has_withdrawn else "excluded"
+                source = self.matched.sources[listener.number]
+                yield fault_problem(fault(code, number=listener.number), source)
 
 
 def _is_same_answer(submitted: SubmittedAnswer, values: Mapping[str, Any]) -> bool:

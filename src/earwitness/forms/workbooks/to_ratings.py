@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from earwitness.core import Input, Key, Rating, StrPath
-from earwitness.errors import InputError, Problem, UsageError, file_problem, nearest
+from earwitness.errors import InputError, Problem, UsageError, nearest
 from earwitness.forms.workbooks.layout import Caption, read_key
 from earwitness.forms.workbooks.read import (
     CellLocation,
@@ -19,6 +19,7 @@ from earwitness.forms.workbooks.read import (
     rejected_raters,
     rejection,
 )
+from earwitness.forms.workbooks.wording import fault, fault_problem
 from earwitness.ratings.rubric import BUILT_IN_RUBRICS, TOTAL, Rubric, read_rubric
 from earwitness.ratings.rubric_totals import (
     FAULT_POLICIES,
@@ -28,7 +29,6 @@ from earwitness.ratings.rubric_totals import (
     ratings,
 )
 
-FILL_REMEDY = "fill it in, or set --blank"
 BLANK_FINDINGS = ("blank", "unrated")  # findings on empty cells
 SHOWN_ROWS = 5  # more empty rows, and rows without a clip, are summarized per file
 RATING_COLUMNS = ("item", "system", "listener", "scale", "value")
@@ -120,7 +120,7 @@ def import_ratings(
             problem
             for rater_row in rows
             if rater_row.rater in rated
-            for problem in blank_cells(rater_row.row, FILL_REMEDY)
+            for problem in blank_cells(rater_row.row, "blank_rating")
         ]
     rejected = rejected_raters(problems, returned)
     returned = [book for book in returned if book.rater not in rejected]
@@ -228,11 +228,8 @@ def _study_problems(returned: Sequence[ReturnedWorkbook]) -> Iterator[Problem]:
     studies = [workbook for workbook in returned if workbook.study]
     for workbook in studies:
         if workbook.study != (first := studies[0]).study:
-            message = (
-                f'belongs to the study "{workbook.study}", but {first.input.name} to '
-                f'"{first.study}"'
-            )
-            yield file_problem(workbook.input.name, message, "import one study at a time")
+            studies_of = {"name": workbook.study, "other": first.input.name, "value": first.study}
+            yield fault_problem(fault("several_studies", **studies_of), workbook.input.name)
 
 
 def join_rows(
@@ -246,8 +243,8 @@ def join_rows(
             if is_filled(row) and not is_filled(before):
                 rows[book.rater, row.key] = row
             elif is_filled(row) and row.values != before.values:
-                message = f"{book.rater} has different values in {before.place}"
-                problems.append(row.place.problem(message, "import only one of the two files"))
+                wrong = fault("different_values", name=book.rater, other=before.place)
+                problems.append(row.place.problem(wrong))
             elif row.values == before.values:
                 rows[book.rater, row.key] = _join_answers(before, row)
     for (rater, _), row in rows.items():
@@ -271,22 +268,21 @@ def is_filled(row: JudgedRow) -> bool:
 
 
 def _find_system(
-    row: JudgedRow, systems: Mapping[Caption, str] | None, wrong: list[Problem]
+    row: JudgedRow, systems: Mapping[Caption, str] | None, problems: list[Problem]
 ) -> str:
     if systems is None:
         return row.key[1]
     if row.key not in systems:
-        message = f'the key does not have this caption of "{row.record}"'
-        wrong.append(row.place.problem(message, "check that it is the key of this study"))
+        problems.append(row.place.problem(fault("caption_not_in_key", name=row.record)))
     return systems.get(row.key, "")
 
 
-def blank_cells(row: JudgedRow, remedy: str) -> Iterator[Problem]:
-    """Yield a problem for each blank of a row."""
+def blank_cells(row: JudgedRow, code: str) -> Iterator[Problem]:
+    """Yield a problem with this code for each blank of a row."""
     for name, value in row.values.items():
         if value is None:
             place = replace(row.place, cell=row.cells[name])
-            yield place.problem(f"{name} is blank", remedy)
+            yield place.problem(fault(code, name=name))
 
 
 def merge_findings(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
-from earwitness.errors import Problem
+from earwitness.errors import CodedFault, Problem
 from earwitness.ratings.rubric import Dimension
 from earwitness.studies.wording import PLACEHOLDER, wording
 
@@ -47,54 +46,62 @@ def load_wording(language: str) -> WorkbookWording:
     return WorkbookWording(language, json.loads(place.read_text(encoding="utf-8")))
 
 
-# --- Translated error messages -------------------------------------------------------------------
-# Messages are created in English, with their values filled in. For other languages, a JSON file
-# maps English templates with placeholders to translations; a message that matches a template is
-# translated.
+# --- Texts of faults -----------------------------------------------------------------------------
+# A fault is a code and values; a JSON file per language has the message and the remedy of each code
+# with placeholders for the values.
 
 
-NUMBER_FIELDS = {"low", "high", "step", "number"}  # placeholders whose decimal mark is translated
+DECIMAL_FIELDS = {"low", "high", "step", "number"}  # placeholders of numbers
 
 
-def translate_problem(language: str, problem: Problem) -> Problem:
-    """Return a problem in a language; a text without a translation stays in English.
+def fault(code: str, **values: object) -> CodedFault:
+    """Return a fault with its values as texts."""
+    return CodedFault(code, {name: str(value) for name, value in values.items()})
 
-    >>> problem = Problem("a.xlsx", 2, "A!E2", "must be a number", "write the number itself")
-    >>> translate_problem("fr", problem)
-    Problem(source='a.xlsx', line=2, field='A!E2', message='must be a number', \
-remedy='écrivez le nombre lui-même', item='', more=0)
+
+def fault_problem(fault: CodedFault, source: str, line: int = 0, field: str = "") -> Problem:
+    """Return a fault as a problem of a file, in English.
+
+    >>> print(fault_problem(fault("missing_column", name="Fluency", line=3), "a.xlsx", 3, "A!3"))
+    a.xlsx:3: A!3: missing column "Fluency" in row 3 — check the spelling of its name
     """
-    message, remedy = (_translate(language, text) for text in (problem.message, problem.remedy))
-    return replace(problem, message=message, remedy=remedy)
+    return Problem(source, line, field, *fault_texts(fault), fault=fault)
 
 
-def _translate(language: str, text: str) -> str:
-    for form, said in _message_patterns(language):
-        if match := form.fullmatch(text):
-            values = {
-                name: _translate_value(language, name, value)
-                for name, value in match.groupdict().items()
-            }
-            return PLACEHOLDER.sub(lambda place, values=values: values[place[1]], said)  # type: ignore[misc]
-    return text
+def fault_texts(fault: CodedFault, language: str = "en") -> tuple[str, str]:
+    """Return the message and the remedy of a fault in a language.
 
-
-def _translate_value(language: str, name: str, value: str) -> str:
+    >>> fault_texts(fault("unpacked", number="1.5"), "fr")[0]
+    'dépasse 1,5 Mo une fois décompressé'
+    """
     decimal = wording(language).pages["decimal"]
-    return value.replace(".", decimal) if name in NUMBER_FIELDS else value
+    values = {
+        name: value.replace(".", decimal) if name in DECIMAL_FIELDS else value
+        for name, value in fault.values.items()
+    }
+    message, remedy = (
+        PLACEHOLDER.sub(lambda place: values[place[1]], text)
+        for text in load_faults(language)[fault.code]
+    )
+    return message, remedy
 
 
 @cache
-def _message_patterns(language: str) -> list[tuple[re.Pattern[str], str]]:
-    """Return pairs of message pattern and translation; none for English."""
+def load_faults(language: str) -> dict[str, tuple[str, str]]:
+    """Return the messages and remedies of a language by code."""
     place = files(__package__).joinpath("wordings", f"faults.{language}.json")
-    if not place.is_file():
-        return []
-    messages = json.loads(place.read_text(encoding="utf-8"))
-    return [(_message_pattern(english), said) for english, said in messages.items()]
+    faults: dict[str, tuple[str, str]] = json.loads(place.read_text(encoding="utf-8"))
+    return faults
 
 
-def _message_pattern(english: str) -> re.Pattern[str]:
-    parts = PLACEHOLDER.split(english)  # text, place, text, …
-    patterns = [f"(?P<{part}>.+?)" if n % 2 else re.escape(part) for n, part in enumerate(parts)]
-    return re.compile("".join(patterns), re.DOTALL)
+def translate_problem(language: str, problem: Problem) -> Problem:
+    """Return a problem in a language; a problem without a code stays in English.
+
+    >>> problem = fault_problem(fault("missing_caption"), "a.xlsx", 2, "A!D2")
+    >>> print(translate_problem("fr", problem))
+    a.xlsx:2: A!D2: la description manque — rétablissez la description
+    """
+    if problem.fault is None:
+        return problem
+    message, remedy = fault_texts(problem.fault, language)
+    return replace(problem, message=message, remedy=remedy)
