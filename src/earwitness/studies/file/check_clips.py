@@ -202,22 +202,6 @@ def quality_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Faults:
     for name in value["systems"]:
         if name in CHECK_SYSTEMS:
             yield Fault("systems", f'"{name}" is reserved for quality control', "rename it")
-    for key in COUNT_KEYS.values():
-        if quality.get(key) and "clips" not in quality:
-            yield Fault(f"quality.{key}", "needs clips with known answers", "set quality.clips")
-    for key in ("clips", "repeats"):
-        if value.get("rows") and quality.get(key):
-            message = "not supported together with rows, which set all trials"
-            yield Fault(f"quality.{key}", message, "remove this key")
-    for kind in kinds:
-        message = f"not supported by {kind.name}"
-        reason = f"{message}, which does not rate clips one at a time"
-        if "clips" in quality and (not kind.is_single or kind.open_reference):
-            yield Fault("quality.clips", reason)
-        if quality["repeats"] and (kind.captioned or not kind.results()):
-            yield Fault("quality.repeats", message)
-        if quality["results"] and not kind.is_single:
-            yield Fault("quality.results", reason)
     if "clips" in quality and len({kind.name for kind in kinds}) > 1:
         yield Fault("quality.clips", "all blocks must have the same kind", "split the study")
 

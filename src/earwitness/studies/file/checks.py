@@ -35,6 +35,15 @@ from earwitness.studies.file.check_clips import (
     quality_faults,
 )
 from earwitness.studies.file.material import Faults
+from earwitness.studies.file.schema import (
+    KEYS_FOR_KINDS,
+    KEYS_OF_AUDIO,
+    KEYS_WITHOUT_ROWS,
+    KIND_SUPPORT,
+    NEEDED_KEYS,
+    NOT_SINGLE,
+    SEPARATE_KINDS,
+)
 from earwitness.studies.study import Clip, Trial
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.base import LETTERS, TrialKind
@@ -79,41 +88,49 @@ def judged_systems(value: StudyMapping) -> list[str]:
     return list(dict.fromkeys(names))
 
 
+def table_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Faults:
+    """Yield contradictions between keys that are listed beside the keys."""
+    known = _known_kinds(value)
+    for key, attribute, unused, remedy in KEYS_FOR_KINDS:
+        names = [f"kind: {name}" for name, kind in KINDS.items() if getattr(kind, attribute)]
+        is_used = any(getattr(kind, attribute) for kind in known)
+        if key in value and not is_used:
+            yield Fault(key, unused, f"add a block with {' or '.join(names)}")
+        elif is_used and remedy and not value.get(key):
+            yield Fault(key, "missing", remedy)
+    for attribute, message, where in SEPARATE_KINDS:
+        having = [kind for kind in known if getattr(kind, attribute)]
+        if having and len(having) < len(known):
+            yield Fault("blocks", message, "split the study")
+        for key in KEYS_OF_AUDIO if having else ():
+            if value.get(key):
+                yield Fault(key, f"not supported {where}", "remove this key")
+    for key, message in KEYS_WITHOUT_ROWS.items() if value.get("rows") else ():
+        if _find_key(value, key):
+            yield Fault(key, message, "remove this key")
+    for key, needed, message, remedy in NEEDED_KEYS:
+        if _find_key(value, key) and not any(_find_key(value, name) for name in needed):
+            yield Fault(key, message, remedy)
+    for key, is_supported, reason in KIND_SUPPORT:
+        for kind in kinds if _find_key(value, key) else ():
+            if not is_supported(kind):
+                yield Fault(key, f"not supported by {kind.name}{reason}")
+
+
+def _find_key(value: StudyMapping, path: str) -> Any:
+    """Return the value of a key of a study file, such as ``quality.clips``, or None."""
+    for name in path.split("."):
+        value = value.get(name) or {}
+    return value
+
+
 def transcript_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Faults:
-    """Yield faults of the keys for transcripts and summaries."""
+    """Yield faults of what blocks about transcripts show and play."""
     texts = [kind for kind in kinds if kind.transcribed]
-    pattern = value.get("transcripts", "")
     if not texts:
-        if pattern:
-            remedy = _block_remedy("transcribed")
-            yield Fault("transcripts", "no block is about transcripts", remedy)
-    elif not pattern:
-        remedy = "name a table with item and transcript, or a pattern such as texts/{item}.txt"
-        yield Fault("transcripts", "missing", remedy)
-    elif set("{}") & set(pattern.replace("{item}", "")):
+        return
+    if set("{}") & set(value.get("transcripts", "").replace("{item}", "")):
         yield Fault("transcripts", "allows no braces other than {item}")
-    judged = any(kind.summarized for kind in texts)
-    if "summaries" in value and not judged:
-        yield Fault("summaries", "no block rates summaries", _block_remedy("summarized"))
-    if judged and "summaries" not in value:
-        yield Fault("summaries", "missing", "name a file of outputs: item, system and output")
-    if texts:
-        yield from _transcript_only_faults(value, kinds, texts)
-
-
-def _block_remedy(attribute: str) -> str:
-    """Return the advice to add a block of a kind with this attribute."""
-    names = [f"kind: {name}" for name, kind in KINDS.items() if getattr(kind, attribute)]
-    return f"add a block with {' or '.join(names)}"
-
-
-def _transcript_only_faults(
-    value: StudyMapping, kinds: Sequence[TrialKind], texts: Sequence[TrialKind]
-) -> Faults:
-    if len(texts) < len(kinds):
-        message = "transcripts cannot be in the same study as audio or captions"
-        yield Fault("blocks", message, "split the study")
-    yield from _sound_key_faults(value, "for transcripts")
     heard = any(kind.plays_audio for kind in texts)
     if heard and "files" not in value:
         yield Fault("files", "required by audio: true", "for example audio/{item}.wav")
@@ -123,11 +140,9 @@ def _transcript_only_faults(
         systems = block.get("systems", value["systems"])
         kind = KINDS[block["kind"]]
         if kind.transcribed and not kind.drawn and len(systems) > 1:
-            message = (
-                f"{kind.name} shows one transcript per item, but the block has {len(systems)} "
-            )
+            message = f"{kind.name} shows one transcript per item, got {len(systems)} systems"
             path = f"blocks[{number}].systems" if "systems" in block else "systems"
-            yield Fault(path, f"{message}systems", f"write systems: [{ORIGINAL_SYSTEM}]")
+            yield Fault(path, message, f"write systems: [{ORIGINAL_SYSTEM}]")
 
 
 def missing_sounds(folder: Path, value: StudyMapping) -> list[Problem]:
@@ -140,48 +155,14 @@ def missing_sounds(folder: Path, value: StudyMapping) -> list[Problem]:
     ]
 
 
-def caption_faults(
-    value: StudyMapping, kinds: Sequence[TrialKind], clips: Sequence[Clip]
-) -> Faults:
-    """Yield faults of the keys for captions and rubrics."""
-    about = is_captioned(value)
-    for key in ("captions", "rubric"):
-        if key in value and not about:
-            remedy = _block_remedy("captioned")
-            yield Fault(key, "no block judges captions", remedy)
-    if about:
-        if not all(kind.captioned for kind in kinds):
-            message = "captions and audio cannot be rated in the same study"
-            yield Fault("blocks", message, "split the study")
-        yield from _sound_key_faults(value, "when captions are judged")
-        if "captions" not in value:
-            yield Fault(
-                "captions", "missing", "add a table with the columns item, system and caption"
-            )
+def group_faults(kinds: Sequence[TrialKind], clips: Sequence[Clip]) -> Faults:
+    """Yield faults of the column by which captions are grouped."""
     columns = list(clips[0].covariates) if clips else []
     for number, kind in enumerate(kinds):
         if kind.within and clips and kind.within not in columns:
+            path = f"blocks[{number}].parameters.group"
             message = f'the material has no column "{kind.within}"'
-            yield Fault(
-                f"blocks[{number}].parameters.group", message, nearest(kind.within, columns)
-            )
-
-
-def _sound_key_faults(value: StudyMapping, message: str) -> Faults:
-    """Yield faults of keys that need audio to be rated."""
-    for key in ("rows", "feedback"):
-        if value.get(key):
-            yield Fault(key, f"not supported {message}", "remove this key")
-
-
-def jury_faults(value: StudyMapping) -> Faults:
-    """Yield faults of juries, which together must include all listeners."""
-    count = sum(value["juries"].values())
-    if value["juries"] and count != value.get("listeners", count):
-        message = f"juries have {count} listeners, but listeners is {value['listeners']}"
-        yield Fault("juries", message, "remove listeners")
-    if value["juries"] and value.get("rows"):
-        yield Fault("juries", "not supported together with rows", "remove this key")
+            yield Fault(path, message, nearest(kind.within, columns))
 
 
 # --- Result groups and equivalence margins -------------------------------------------------------
@@ -236,12 +217,10 @@ def contradictions(value: StudyMapping, clips: Sequence[Clip], *, practice: bool
     yield from _repeat_faults(items, "training_items")
     if names := [clip.name for clip in clips]:
         yield from _unknown_faults(items, names, "training_items", "the material has no clip")
-    if items and not value["training"] and not value.get("rows"):
-        yield Fault("training_items", "the study has no practice trials", "set training")
     kinds = valid_kinds(value)
-    yield from caption_faults(value, kinds, clips)
+    yield from table_faults(value, kinds)
     yield from transcript_faults(value, kinds)
-    yield from jury_faults(value)
+    yield from group_faults(kinds, clips)
     yield from _listener_faults(value)
     yield from _covariate_faults(value["balance"], clips)
     yield from _wording_faults(value)
@@ -351,10 +330,6 @@ def _kind_faults(
         yield Fault(f"{path}.systems", f"{kind.name} needs at least 2 systems")
     elif kind.switching and len(kind.treatments(["x"] * heard, "")[0]) > len(LETTERS):
         yield Fault(f"{path}.systems", f"more than {len(LETTERS)} audio files on one page")
-    if value.get("anchors") and (not kind.is_single or kind.open_reference):
-        yield Fault(
-            "anchors", f"not supported by {kind.name}, which does not rate clips one at a time"
-        )
     extra = kind.extra(value.get("reference", ""))
     for name in extra:
         if extra.count(name) > 1 or (name in systems and name != value.get("reference")):
@@ -363,18 +338,20 @@ def _kind_faults(
 
 
 def _listener_faults(value: StudyMapping) -> Faults:
+    """Yield faults of the numbers of listeners, of which juries together must have all."""
+    kinds = [block["kind"] for block in value["blocks"]]
+    count, listeners = sum(value["juries"].values()), value.get("listeners")
     if value.get("rows"):
-        if "listeners" in value:
-            yield Fault("listeners", "not supported together with rows", "remove this key")
-        kinds = [block["kind"] for block in value["blocks"]]
         if len(set(kinds)) < len(kinds):
             yield Fault("rows", "rows do not state their block", "use each kind in one block only")
-        return
-    if "listeners" not in value:
+    elif listeners is None:
         yield Fault("listeners", "required unless rows is set")
-    elif value["listeners"] < value["panels"]:
-        message = f"{value['listeners']} listeners are too few for {value['panels']} panels"
+    elif listeners < value["panels"]:
+        message = f"{listeners} listeners are too few for {value['panels']} panels"
         yield Fault("listeners", message)
+    if value["juries"] and count != listeners:
+        message = f"juries have {count} listeners, but listeners is {listeners}"
+        yield Fault("juries", message, "remove listeners")
 
 
 def _covariate_faults(balance: StudyMapping, clips: Sequence[Clip]) -> Faults:
@@ -430,15 +407,9 @@ def _feedback_faults(value: StudyMapping) -> Faults:
     for index, step in enumerate(device["require"]):
         if step not in device["steps"]:
             yield Fault(f"device.require[{index}]", f'"{step}" is not one of steps', "add it there")
-    if value["feedback"] and not value["training"] and not value.get("rows"):
-        yield Fault("feedback", "the study has no practice trials", "set training")
-    if "gold" in value and not value["feedback"]:
-        yield Fault("gold", "used only with feedback", "write feedback: true")
     kind = kind_of(value["blocks"][0])
     if "gold" in value and isinstance(kind, TrialKind) and not kind.has_known_answers:
-        yield Fault(
-            "gold", f"not supported by {kind.name}, which does not rate clips one at a time"
-        )
+        yield Fault("gold", f"not supported by {kind.name}{NOT_SINGLE}")
 
 
 def _analysis_faults(

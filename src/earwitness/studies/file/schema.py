@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
@@ -32,6 +33,7 @@ from earwitness.studies.study import (
     SPEECH_TREATMENTS,
 )
 from earwitness.studies.trials import KINDS
+from earwitness.studies.trials.base import TrialKind
 
 # --- Field types ---------------------------------------------------------------------------------
 
@@ -577,6 +579,70 @@ class StudyKeys(Keys, kw_only=True):
 
 
 check_study_file = derive_check(StudyKeys, hints=False)
+
+# --- Contradictions between keys -----------------------------------------------------------------
+
+
+# key, attribute of the kinds that use it, message if no block uses it, remedy if it is required
+KEYS_FOR_KINDS = (
+    (
+        "transcripts",
+        "transcribed",
+        "no block is about transcripts",
+        "name a table with item and transcript, or a pattern such as texts/{item}.txt",
+    ),
+    (
+        "summaries",
+        "summarized",
+        "no block rates summaries",
+        "name a file of outputs: item, system and output",
+    ),
+    (
+        "captions",
+        "captioned",
+        "no block judges captions",
+        "add a table with the columns item, system and caption",
+    ),
+    ("rubric", "captioned", "no block judges captions", ""),
+)
+# attribute that all kinds of a study have or none has, message, and where other keys do not apply
+SEPARATE_KINDS = (
+    (
+        "transcribed",
+        "transcripts cannot be in the same study as audio or captions",
+        "for transcripts",
+    ),
+    (
+        "captioned",
+        "captions and audio cannot be rated in the same study",
+        "when captions are judged",
+    ),
+)
+KEYS_OF_AUDIO = ("rows", "feedback")  # do not apply to kinds without audio
+KEYS_WITHOUT_ROWS = {
+    "listeners": "not supported together with rows",
+    "juries": "not supported together with rows",
+    "quality.clips": "not supported together with rows, which set all trials",
+    "quality.repeats": "not supported together with rows, which set all trials",
+}
+PRACTICE_NEEDED = ("training", "rows"), "the study has no practice trials", "set training"
+CLIPS_NEEDED = ("quality.clips",), "needs clips with known answers", "set quality.clips"
+# key, keys of which it needs one, message, remedy
+NEEDED_KEYS = (
+    ("training_items", *PRACTICE_NEEDED),
+    ("feedback", *PRACTICE_NEEDED),
+    ("gold", ("feedback",), "used only with feedback", "write feedback: true"),
+    ("quality.gold", *CLIPS_NEEDED),
+    ("quality.traps", *CLIPS_NEEDED),
+)
+NOT_SINGLE = ", which does not rate clips one at a time"
+# key, whether a kind supports it, reason if it does not
+KIND_SUPPORT: tuple[tuple[str, Callable[[TrialKind], object], str], ...] = (
+    ("anchors", lambda kind: kind.is_single and not kind.open_reference, NOT_SINGLE),
+    ("quality.clips", lambda kind: kind.is_single and not kind.open_reference, NOT_SINGLE),
+    ("quality.results", lambda kind: kind.is_single, NOT_SINGLE),
+    ("quality.repeats", lambda kind: kind.results() and not kind.captioned, ""),
+)
 
 
 def study_schema() -> dict[str, Any]:
