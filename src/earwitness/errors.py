@@ -269,22 +269,35 @@ def nearest(name: str, names: Iterable[str]) -> str:
     'did you mean "PESQ"?'
     """
     known = tuple(sorted(names))
-    if close := find_close(name, known):
+    if close := _find_close(name, known):
         return f'did you mean "{close}"?'
     return f"known: {list_names(known)}" if known else ""
 
 
+def find_close(name: str, names: Iterable[str]) -> str:
+    """Return the nearest of several names, or an empty text if none is near.
+
+    >>> find_close("refrence", ["reference", "duration"]), find_close("zzz", ["duration"])
+    ('reference', '')
+    """
+    return _find_close(name, tuple(sorted(names)))
+
+
 @lru_cache(maxsize=4096)  # the same name is often wrong in many lines
-def find_close(name: str, names: tuple[str, ...]) -> str:
-    """Return the nearest of several names, or an empty text if none is near."""
+def _find_close(name: str, names: tuple[str, ...]) -> str:
     close = [other for other in names if other.casefold() == name.casefold() and other != name]
     matches = get_close_matches(name, names, n=9, cutoff=0.7)
     close += [other for other in matches if _has_same_numbers(name, other)]
     return close[0] if close else ""
 
 
-def list_names(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
+def list_names(names: Iterable[str]) -> str:
+    """Return the first names in alphabetical order, and how many more there are.
+
+    >>> list_names(["b", "a"])
+    'a, b'
+    """
+    names = sorted(names)
     more = f" and {len(names) - SHOWN_NAMES:,} more" if len(names) > SHOWN_NAMES else ""
     return ", ".join(names[:SHOWN_NAMES]) + more
 

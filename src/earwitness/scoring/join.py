@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import UNSET
 
 from earwitness.core import Cases, Key, OnError, number_keys
-from earwitness.errors import InputError, Problem, UsageError, file_problem, nearest
+from earwitness.errors import InputError, Problem, UsageError, file_problem, find_close, nearest
 from earwitness.io.records import (
     Findings,
     KeyIndex,
@@ -524,8 +524,8 @@ def _no_reference(item: str, references: References, on_error: OnError) -> list[
     reason = references.bad.get(item)
     if reason is None:
         few = references.rows if len(references.rows) <= MAX_NAMES_SEARCHED else ()
-        remedy = nearest(item, few) if few else ""
-        remedy = remedy if remedy.startswith("did") else "add one, or leave the item out"
+        close = find_close(item, few)
+        remedy = f'did you mean "{close}"?' if close else "add one, or leave the item out"
         return [Fault("item", f'no reference for "{item}"', remedy)]
     if on_error == "fail":
         return []  # the problem of the references file is reported already

@@ -250,7 +250,7 @@ class _Matching:
             for trial in trials
             for text in self._caption_texts(trial)
         }
-        items = tuple(sorted({item for item, _ in captions}))
+        items = {item for item, _ in captions}
         for key, row in rows.items():
             if key in captions or not is_filled(row):
                 continue
@@ -354,11 +354,6 @@ def matched_comment_records(matched: MatchedAnswers) -> Iterator[dict[str, Any]]
         system_of = {caption_hash(study.caption(item, one)): one for one in study.systems}
         for row in page.rows:
             yield comment_record(row, system_of[row.key[1]], page.answer.listener)
-
-
-def answer_lines(matched: MatchedAnswers) -> str:
-    """Return answers as lines of a file; the same workbooks give the same lines."""
-    return matched.lines
 
 
 def check_new(path: Path, text: str) -> bool:

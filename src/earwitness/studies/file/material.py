@@ -15,7 +15,14 @@ from unicodedata import normalize
 from earwitness.analysis.plan import ANCHOR_CUTOFFS_HZ
 from earwitness.audio.decode import read_profile
 from earwitness.audio.wav import wav_seconds
-from earwitness.errors import EarwitnessWarning, Problem, UsageError, file_problem, nearest
+from earwitness.errors import (
+    EarwitnessWarning,
+    Problem,
+    UsageError,
+    file_problem,
+    find_close,
+    nearest,
+)
 from earwitness.io.schema import Fault, is_name, show
 from earwitness.io.source import is_present
 from earwitness.io.tables import RowTable, read_row_table
@@ -160,6 +167,18 @@ class DurationSource(Protocol):
         ...
 
 
+class ZeroDurations:
+    """Durations of a table that is read for its other columns only."""
+
+    def seconds(self, clip: Clip) -> float:
+        """Return the duration of the clip so far, which is 0."""
+        return clip.seconds
+
+    def names(self) -> list[str]:
+        """Return no items."""
+        return []
+
+
 @dataclass
 class StudyMaterial:
     """Clips and their problems."""
@@ -292,8 +311,8 @@ def _clip_seconds(row: Row, clip: Clip, sounds: DurationSource | None) -> float:
         return float(row["seconds"])
     seconds = float("nan") if sounds is None else sounds.seconds(clip)
     if seconds != seconds:
-        suggestion = nearest(clip.name, sounds.names()) if sounds is not None else ""
-        remedy = suggestion if suggestion.startswith("did") else "give the duration in seconds"
+        close = find_close(clip.name, () if sounds is None else sounds.names())
+        remedy = f'did you mean "{close}"?' if close else "give the duration in seconds"
         raise UsageError(f"missing, and no audio file gives the duration — {remedy}")
     return seconds
 
