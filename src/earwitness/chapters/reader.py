@@ -176,11 +176,6 @@ def spoken_of(fields: Mapping[str, Any]) -> FoundStarts:
     return [Fault(field, message, "keep one") for field, *_ in more] or read(value, first)
 
 
-def _sentences(sentences: Sequence[tuple[str, float]], field: str) -> Starts:
-    del field
-    return tuple(time for _, time in sentences)
-
-
 def _subtitles(text: str, field: str) -> StartsOrFaults:
     form = guess_transcript_form(text) or "srt"
     transcripts, flaws = parse_timed_transcripts(text, form)
@@ -224,7 +219,7 @@ def _starts(pieces: Sequence[SpokenPiece], *, cues: bool) -> Starts:
 
 
 SPEECH_READERS: tuple[Callable[[Any, str], StartsOrFaults], ...] = (
-    _sentences,
+    lambda sentences, _: tuple(time for _, time in sentences),
     _subtitles,
     _words,
 )

@@ -177,13 +177,12 @@ def _write_answers(
 ) -> MatchedAnswers:
     """Write answers to a file, or print them."""
     from earwitness.forms.workbooks.to_answers import (
-        answer_lines,
         check_new,
         study_import_answers,
     )
 
     matched_answers = study_import_answers(study, books, faults=faults)
-    text = answer_lines(matched_answers)
+    text = matched_answers.lines
     _print_matched(matched_answers)
     if output is None or target is None:
         sys.stdout.write(text)

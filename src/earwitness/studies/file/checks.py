@@ -92,9 +92,9 @@ def table_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Faults:
     """Yield contradictions between keys that are listed beside the keys."""
     known = _known_kinds(value)
     for key, attribute, unused, remedy in KEYS_FOR_KINDS:
-        names = [f"kind: {name}" for name, kind in KINDS.items() if getattr(kind, attribute)]
         is_used = any(getattr(kind, attribute) for kind in known)
         if key in value and not is_used:
+            names = [f"kind: {name}" for name, kind in KINDS.items() if getattr(kind, attribute)]
             yield Fault(key, unused, f"add a block with {' or '.join(names)}")
         elif is_used and remedy and not value.get(key):
             yield Fault(key, "missing", remedy)
@@ -118,7 +118,7 @@ def table_faults(value: StudyMapping, kinds: Sequence[TrialKind]) -> Faults:
 
 
 def _find_key(value: StudyMapping, path: str) -> Any:
-    """Return the value of a key of a study file, such as ``quality.clips``, or None."""
+    """Return the value of a key such as ``quality.clips``, or something empty if it is unset."""
     for name in path.split("."):
         value = value.get(name) or {}
     return value
