@@ -19,6 +19,7 @@ from earwitness.ratings.rubric import LANGUAGES
 from earwitness.studies.wording import PLACEHOLDER
 
 CODES = list(load_faults("en"))
+TAKE_CODES = {"fault", "_add_problem"}  # functions whose last argument by position is a code
 PLACES = ("forms/workbooks/*.py", "web/workbooks.py")
 
 
@@ -36,15 +37,16 @@ def test_every_code_has_a_text_with_the_same_values(language: str) -> None:
 
 def test_codes_of_the_catalogue_are_those_of_the_code(root: Path) -> None:
     paths = [path for place in PLACES for path in (root / "src/earwitness").glob(place)]
-    used = set[str]()
-    for path in paths:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            is_fault = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "fault"
-            if is_fault and isinstance(node.args[0], ast.Constant):  # type: ignore[attr-defined]
-                assert node.args[0].value in CODES  # type: ignore[attr-defined]
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                used.add(node.value)
-    assert {*CODES} <= used
+    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and _called(node) in TAKE_CODES]
+    named = {node.args[-1].value for node in calls if isinstance(node.args[-1], ast.Constant)}
+    assert named <= {*CODES}
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant)}
+    assert {*CODES} <= texts
+
+
+def _called(call: ast.Call) -> str:
+    return getattr(call.func, "id", "") or getattr(call.func, "attr", "")
 
 
 def test_numbers_and_texts_are_those_of_the_language() -> None:

@@ -186,8 +186,7 @@ class SheetReader:
                 yield judged
         if self._labels:
             caption = cell_text(self._cell(block, self._labels[0], block.caption))
-            wrong = fault("caption_label", value=caption)
-            self._add_problem(block, self._labels[0], block.caption, wrong)
+            self._add_problem(block, self._labels[0], block.caption, "caption_label", value=caption)
 
     def _has_all_columns(self, block: SheetBlock) -> bool:
         """Return whether all columns are present; report missing ones."""
@@ -199,8 +198,7 @@ class SheetReader:
         if not {"record", "key"} & {*block.columns}:
             missing.append("Record ID")
         for name in missing:
-            wrong = fault("missing_column", name=name, line=block.head)
-            self._add_problem(block, block.head, "", wrong)
+            self._add_problem(block, block.head, "", "missing_column", name=name, line=block.head)
         return not missing
 
     def _read_row(self, block: SheetBlock, row: int) -> JudgedRow | None:
@@ -211,7 +209,7 @@ class SheetReader:
             self._pass_over(block, row)
             return None
         if not caption:
-            self._add_problem(block, row, block.caption, fault("missing_caption"))
+            self._add_problem(block, row, block.caption, "missing_caption")
             return None
         if "key" not in block.columns and is_label(caption):
             self._labels.append(row)
@@ -256,15 +254,15 @@ class SheetReader:
         column = block.columns["record"]
         cell = block.sheet.spread(row, column)
         if is_formula(cell):
-            self._add_problem(block, row, "record", fault("clip_formula"))
+            self._add_problem(block, row, "record", "clip_formula")
         if not cell_text(cell) and self._above:
             message = f'missing clip; "{self._above}" is used, as in the row above'
             self._add_finding("above", block, row, "record", message)
         record = cell_text(cell) or self._above
         if not record:
-            self._add_problem(block, row, "record", fault("missing_clip"))
+            self._add_problem(block, row, "record", "missing_clip")
         elif not is_name(record):
-            self._add_problem(block, row, "record", fault("clip_name", value=show(record)))
+            self._add_problem(block, row, "record", "clip_name", value=show(record))
         self._above = record
         return record
 
@@ -272,10 +270,11 @@ class SheetReader:
         key = cell_text(self._cell(block, row, "key"))
         record, mark, hash_ = key.rpartition(KEY_SEPARATOR)
         if not mark or not record:
-            self._add_problem(block, row, "key", fault("hidden_key", value=key))
+            self._add_problem(block, row, "key", "hidden_key", value=key)
         elif hash_ != caption_hash(caption):
-            wrong = fault("changed_caption", value=caption[:SHOWN_TEXT_CHARACTERS])
-            self._add_problem(block, row, block.caption, wrong)
+            self._add_problem(
+                block, row, block.caption, "changed_caption", value=caption[:SHOWN_TEXT_CHARACTERS]
+            )
         return record
 
     def _read_number(self, block: SheetBlock, row: int, dimension: Dimension) -> float | None:
@@ -287,7 +286,7 @@ class SheetReader:
             message = f"{fault_texts(value)[0]}; {BLANK_NOTE}"
             self._add_finding("dropped", block, row, name, message)
         else:
-            self._add_problem(block, row, name, value)
+            self.problems.append(self._place(block, row, name).problem(value))
         return None
 
     def _add_blank_findings(self, block: SheetBlock, row: int, names: list[str]) -> None:
@@ -357,8 +356,10 @@ class SheetReader:
         cell = f"{column_letters(column)}{row}" if column is not None else str(row)
         return CellLocation(self.source, block.sheet.name, cell)
 
-    def _add_problem(self, block: SheetBlock, row: int, role: str, wrong: CodedFault) -> None:
-        self.problems.append(self._place(block, row, role).problem(wrong))
+    def _add_problem(
+        self, block: SheetBlock, row: int, role: str, code: str, **values: object
+    ) -> None:
+        self.problems.append(self._place(block, row, role).problem(fault(code, **values)))
 
     def _add_finding(self, kind: str, block: SheetBlock, row: int, role: str, message: str) -> None:
         self.findings.append(Finding(kind, self._place(block, row, role), message))
@@ -538,8 +539,8 @@ def _drop_repeats(rows: Iterable[JudgedRow], reading: SheetReader) -> Iterator[J
             message = f"repeats row {first.place.cell}; counted once"
             reading.findings.append(Finding("repeated", row.place, message))
         else:
-            wrong = fault("repeated_caption", name=row.record, cell=first.place.cell)
-            reading.problems.append(row.place.problem(wrong))
+            repeated = fault("repeated_caption", name=row.record, cell=first.place.cell)
+            reading.problems.append(row.place.problem(repeated))
 
 
 def _same_caption_problems(rows: Sequence[JudgedRow]) -> Iterator[Problem]:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from earwitness.core import WORKBOOK_META_KEY, Answer, StrPath
 from earwitness.errors import (
     BadAnswer,
-    CodedFault,
     EarwitnessWarning,
     InputError,
     Problem,
@@ -178,21 +177,20 @@ class _Matching:
 
     def of_this_study(self, book: ReturnedWorkbook, listener: int) -> Iterator[ReturnedWorkbook]:
         """Yield a workbook with the number of its rater, if it belongs to this study."""
-        name, number = book.input.name, book.listener or _rater_number(book.rater)
-        plans = self.plans
+        number, plans = book.listener or _rater_number(book.rater), self.plans
         if book.digest not in ("", self.design.study.digest):
-            self._add_problem(name, fault("other_study", name=book.study))
+            self._add_problem(book, "other_study", name=book.study)
         elif listener and book.study and number != listener:
-            self._add_problem(name, fault("other_rater", name=book.rater, other=f"P{listener}"))
+            self._add_problem(book, "other_rater", name=book.rater, other=f"P{listener}")
         elif (listener or number) in plans:
             yield dataclasses.replace(book, rater=f"P{listener or number}")
         else:
             code = "unknown_listener" if number else "no_rater"
             first, last = (f"P{plan_number}.xlsx" for plan_number in (min(plans), max(plans)))
-            self._add_problem(name, fault(code, number=number, name=first, other=last))
+            self._add_problem(book, code, number=number, name=first, other=last)
 
-    def _add_problem(self, name: str, wrong: CodedFault) -> None:
-        self.problems.append(fault_problem(wrong, name))
+    def _add_problem(self, book: ReturnedWorkbook, code: str, **values: object) -> None:
+        self.problems.append(fault_problem(fault(code, **values), book.input.name))
 
     def answered_pages(
         self, number: int, rows: dict[Caption, JudgedRow], files: Mapping[str, ReturnedWorkbook]
