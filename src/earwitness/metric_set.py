@@ -79,7 +79,7 @@ class MetricSet:
         if len(set(signatures)) < len(signatures):
             raise UsageError(f"a metric is listed twice: {', '.join(signatures)}")
         families = cls(tuple(instances))
-        names = [value.name for value in families.values]
+        names = families.value_names
         if len(set(names)) < len(names):
             raise UsageError(f"two metrics have values with the same name: {', '.join(names)}")
         return families
@@ -102,6 +102,11 @@ class MetricSet:
     def values(self) -> tuple[Value, ...]:
         """All values, in the order of the metrics."""
         return tuple(value for values in self.named.values() for value in values)
+
+    @property
+    def value_names(self) -> list[str]:
+        """Names of all values, in the same order."""
+        return [value.name for value in self.values]
 
     @property
     def task(self) -> str:

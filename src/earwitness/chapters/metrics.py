@@ -106,6 +106,11 @@ class ChunkedMetric(ChapterMetric):
 
     chunk_size: float = field(default=6.0, metadata=CHUNK_SIZE_OPTION)
 
+    def events(self, pairs: ChapterCases) -> tuple[ChunkGrid, BoundaryEvents]:
+        """Return the chunks of pairs, and the boundaries in them."""
+        grid = ChunkGrid.of(pairs.duration, self.chunk_size)
+        return grid, BoundaryEvents.of(grid, pairs.output, pairs.reference)
+
 
 # --- Chunks of time ------------------------------------------------------------------------------
 
@@ -181,8 +186,7 @@ class Chunks(ChunkedMetric):
     )
 
     def measure_pairs(self, pairs: ChapterCases) -> Floats:
-        grid = ChunkGrid.of(pairs.duration, self.chunk_size)
-        events = BoundaryEvents.of(grid, pairs.output, pairs.reference)
+        grid, events = self.events(pairs)
         is_defined = (grid.chunks > 0) & ~(events.none & pairs.has_later)
         tp = events.both
         fp, fn = events.n_output - tp, events.n_reference - tp
@@ -475,8 +479,7 @@ class Similarity(ChapterMeans, ChunkedMetric):
     )
 
     def pair_values(self, pairs: ChapterCases) -> Floats:
-        grid = ChunkGrid.of(pairs.duration, self.chunk_size)
-        events = BoundaryEvents.of(grid, pairs.output, pairs.reference)
+        grid, events = self.events(pairs)
         additions, swaps = edits(events)
         share = ratio(additions + swaps / 2, grid.chunks, np.nan)
         share[events.none & pairs.has_later] = np.nan
@@ -610,8 +613,7 @@ class Agreement(ChunkedMetric):
     )
 
     def measure_pairs(self, pairs: ChapterCases) -> Floats:
-        grid = ChunkGrid.of(pairs.duration, self.chunk_size)
-        events = BoundaryEvents.of(grid, pairs.output, pairs.reference)
+        grid, events = self.events(pairs)
         additions, swaps = edits(events)
         boundary_count = events.n_output + events.n_reference
         rows = [

@@ -211,7 +211,7 @@ def compare(
     chosen = [by_name[name] for name in names or setup.metrics.headlines]
     request = Request(setup=setup, settings=settings, limit=MAX_PAIRED_ITEMS)
     collectors = request.collectors(other or source)
-    kept = SampleValues.of([value.name for value in setup.metrics.values]) if samples else None
+    kept = SampleValues.of(setup.metrics.value_names) if samples else None
     if kept is not None:
         collectors.files.append(SampleRows(kept))
     run = request.run(collectors)

@@ -54,7 +54,7 @@ class CaseValueSpread(Collector):
     def result(self, level: float) -> dict[str, dict[str, tuple[float, ...]]]:
         """Return the values by system and value name; NaN if undefined."""
         del level
-        names = [value.name for value in self.metrics.values]
+        names = self.metrics.value_names
         return {
             system: {
                 name: tuple(column.tolist()) for name, column in zip(names, table.T, strict=True)
@@ -154,7 +154,7 @@ class Gallery(Collector):
     def _example(self, item: str, places: list[tuple[HeldCases, int]], why: str) -> ExampleItem:
         """Return an item with the outputs of all systems, as shown by its task."""
         cases, values, references = {}, {}, dict[str, Any]()
-        names = [value.name for value in self.metrics.values]
+        names = self.metrics.value_names
         for held, index in places:
             case = held.cases[index]
             cases[case.key.system] = case

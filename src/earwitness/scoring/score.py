@@ -126,7 +126,7 @@ def score(
             "scores with fewer references go to the table of samples only — set samples (--samples)"
         )
     with AtomicFiles() as together, ExitStack() as files:
-        names = [value.name for value in setup.metrics.values]
+        names = setup.metrics.value_names
         drawn = bool(subsets.counts)
         kept = SampleValues.of(names, drawn=drawn) if samples is True else None
         if kept is not None:
@@ -249,7 +249,7 @@ def people(
     request = Request(setup=setup, settings=SystemSettings(**vars(settings)))
     collectors = request.collectors(source)
     run = request.run(collectors)
-    names = [value.name for value in setup.metrics.values]
+    names = setup.metrics.value_names
     kept = SampleValues.of(names) if samples is True else None
     with ExitStack() as files:
         run.people.samples = kept

@@ -41,7 +41,7 @@ class SystemScores:
         resampled = self.bootstrap.finish()
         total = self.metrics.score(np.split(resampled.total, self.cuts))
         draws = self.metrics.score(np.split(resampled.draws, self.cuts, axis=1))
-        names = [value.name for value in self.metrics.values]
+        names = self.metrics.value_names
         counts = self.bootstrap.count - self.undefined, self.undefined
         return bootstrap_estimates(names, total, draws, counts, level, resampled.method)
 
