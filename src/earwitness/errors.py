@@ -20,7 +20,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import NamedTuple
@@ -124,7 +125,7 @@ class Problem:
     remedy: str = ""
     item: str = ""
     more: int = 0
-    fault: CodedFault | None = field(default=None, compare=False, repr=False)
+    fault: CodedFault | None = dataclass_field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         where = f"{self.source}:{self.line}" if self.line else self.source
