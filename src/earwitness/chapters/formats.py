@@ -23,6 +23,14 @@ from earwitness.text.transcripts import (
 TIER_REMEDY = "choose one by name or number (--tier)"
 
 
+class MalformedFile(ValueError):
+    """A file that is not of its format; has the flaw."""
+
+    def __init__(self, message: str, remedy: str = "", line: int = 1) -> None:
+        super().__init__(message)
+        self.flaw = Flaw(line, message, remedy)
+
+
 def _by_time(
     sections: Sequence[TranscriptSection], flaws: Sequence[Flaw], duration: float | None = None
 ) -> Transcript:
@@ -43,44 +51,42 @@ def _finite_number(value: Any) -> float | None:
 # --- JSON: Podcasting 2.0, yt-dlp and JAMS -------------------------------------------------------
 
 
-def _load(text: str) -> tuple[Any, list[Flaw]]:
-    """Return a JSON document, or None and the reason why it cannot be read."""
+def _load(text: str) -> dict[str, Any]:
+    """Return the fields of a JSON document; of another document, none."""
     try:
         document = load_json(text)
     except ValueError as error:
-        return None, [Flaw(getattr(error, "lineno", 1), f"not JSON: {error}")]
+        line = getattr(error, "lineno", 1)
+        raise MalformedFile(f"not JSON: {error}", line=line) from error
     if (repeated := find_repeated_key(text)) is not None:
         line = text.count("\n", 0, repeated.place) + 1
-        return None, [Flaw(line, f'"{repeated.path}" appears twice in one object', "keep one")]
-    return document, []
+        raise MalformedFile(f'"{repeated.path}" appears twice in one object', "keep one", line)
+    return document if isinstance(document, dict) else {}
 
 
-def _load_list(text: str, key: str) -> tuple[dict[str, Any], list[Any], list[Flaw]]:
-    """Return the fields of a JSON document, and a list that it must have, or the flaws."""
-    document, flaws = _load(text)
-    fields = document if isinstance(document, dict) else {}
-    if isinstance(fields.get(key), list):
-        return fields, fields[key], []
-    return fields, [], flaws or [Flaw(1, f'no list "{key}" found')]
+def _list_of(fields: dict[str, Any], key: str) -> list[Any]:
+    """Return a list that a document must have."""
+    value = fields.get(key)
+    if not isinstance(value, list):
+        raise MalformedFile(f'no list "{key}" found')
+    return value
 
 
 def parse_podcast(text: str) -> Transcript:
     """Parse Podcasting 2.0 chapters (JSON); chapters not in the table of contents are loose."""
-    _, chapters, flaws = _load_list(text, "chapters")
-    if flaws:
-        return Transcript((), tuple(flaws))
-    sections, flaws = _chapter_sections(chapters, "startTime")
+    sections, flaws = _chapter_sections(_list_of(_load(text), "chapters"), "startTime")
     kept = [section for section, chapter in sections if chapter.get("toc") is not False]
     return Transcript(tuple(kept), tuple(flaws), len(sections) - len(kept))
 
 
 def parse_ytdlp(text: str) -> Transcript:
     """Parse an ``info.json`` of yt-dlp, in which ``chapters`` may be null, with its duration."""
-    fields, chapters, flaws = _load_list(text, "chapters")
+    fields = _load(text)
     is_known = "chapters" in fields or "extractor" in fields
-    if flaws and not (is_known and fields.get("chapters") is None):
-        return Transcript((), tuple(flaws))
-    sections, flaws = _chapter_sections(chapters, "start_time")
+    has_none = is_known and fields.get("chapters") is None
+    sections, flaws = _chapter_sections(
+        [] if has_none else _list_of(fields, "chapters"), "start_time"
+    )
     return _by_time(
         [section for section, _ in sections], flaws, _finite_number(fields.get("duration"))
     )
@@ -104,26 +110,21 @@ def _chapter_sections(
 
 def parse_jams(text: str, tier: str = "") -> Transcript:
     """Parse a segment annotation of a JAMS file; ``tier`` is its namespace or number."""
-    document, annotations, flaws = _load_list(text, "annotations")
-    if flaws:
-        return Transcript((), tuple(flaws))
+    document = _load(text)
+    annotations = _list_of(document, "annotations")
     named = {
         number: str(annotation.get("namespace"))
         for number, annotation in enumerate(annotations, 1)
         if isinstance(annotation, dict)
     }
     segments = {number: name for number, name in named.items() if "segment" in name}
-    chosen: int | Flaw
     if not tier and not segments:
-        found = ", ".join(dict.fromkeys(named.values())) or "none"
-        chosen = Flaw(1, f"no annotation of segments (found: {found})", TIER_REMEDY)
-    elif not tier and len(segments) > 1:
+        names = ", ".join(dict.fromkeys(named.values())) or "none"
+        raise MalformedFile(f"no annotation of segments (found: {names})", TIER_REMEDY)
+    if not tier and len(segments) > 1:
         message = f"has {len(segments)} annotations of segments: {_listed(segments)}"
-        chosen = Flaw(1, message, TIER_REMEDY)
-    else:
-        chosen = _choose(named, tier, "annotation") if tier else next(iter(segments))
-    if isinstance(chosen, Flaw):
-        return Transcript((), (chosen,))
+        raise MalformedFile(message, TIER_REMEDY)
+    chosen = _choose(named, tier, "annotation") if tier else next(iter(segments))
     metadata = document.get("file_metadata")
     duration = metadata.get("duration") if isinstance(metadata, dict) else None
     sections, flaws = _observations(annotations[chosen - 1].get("data"), chosen - 1)
@@ -133,7 +134,7 @@ def parse_jams(text: str, tier: str = "") -> Transcript:
 def _observations(data: Any, place: int) -> tuple[list[TranscriptSection], list[Flaw]]:
     """Return the sections of an annotation; values of multi_segment have a label and a level."""
     if not isinstance(data, list):
-        return [], [Flaw(1, f"annotations[{place}].data: must be a list, got {show(data)}")]
+        raise MalformedFile(f"annotations[{place}].data: must be a list, got {show(data)}")
     sections, flaws = [], []
     for number, observation in enumerate(data):
         fields = observation if isinstance(observation, dict) else {}
@@ -154,7 +155,7 @@ def _listed(names: dict[int, str]) -> str:
     return ", ".join(f'{number} "{name}"' for number, name in names.items())
 
 
-def _choose(names: dict[int, str], tier: str, noun: str) -> int | Flaw:
+def _choose(names: dict[int, str], tier: str, noun: str) -> int:
     """Return the number of the tier with this name (in any case, if it is unique) or number."""
     for matches in (
         [number for number, name in names.items() if name == tier],
@@ -166,8 +167,8 @@ def _choose(names: dict[int, str], tier: str, noun: str) -> int | Flaw:
         if matches:
             message = f'has {len(matches)} {noun}s "{tier}"'
             numbers = ", ".join(map(str, matches))
-            return Flaw(1, message, f"choose one by its number: {numbers} (--tier)")
-    return Flaw(1, f'has no {noun} "{tier}" (found: {_listed(names)})', TIER_REMEDY)
+            raise MalformedFile(message, f"choose one by its number: {numbers} (--tier)")
+    raise MalformedFile(f'has no {noun} "{tier}" (found: {_listed(names)})', TIER_REMEDY)
 
 
 # --- RTTM ----------------------------------------------------------------------------------------
@@ -276,15 +277,15 @@ def parse_csv(text: str) -> Transcript:
     try:
         table = list(csv.reader(lines, delimiter=delimiter, strict=True))
     except csv.Error as error:
-        return Transcript((), (Flaw(1, f"not CSV: {error}"),))
+        raise MalformedFile(f"not CSV: {error}") from error
     if not any(map(any, table)):
-        return Transcript((), (Flaw(1, "contains no chapters", "write the columns start, title"),))
+        raise MalformedFile("contains no chapters", "write the columns start, title")
     header = [name.strip().casefold() for name in table[0]]
     start = next((header.index(name) for name in START_COLUMNS if name in header), None)
     title = next((header.index(name) for name in TITLE_COLUMNS if name in header), None)
     if start is None:
-        found = ", ".join(table[0])[:80]
-        return Transcript((), (Flaw(1, f'no column "start" (found: {found})'),))
+        names = ", ".join(table[0])[:80]
+        raise MalformedFile(f'no column "start" (found: {names})')
     sections, flaws = [], []
     for number, row in enumerate(table[1:], 2):
         cells = [unescape_cell(cell.strip()) for cell in row] + [""] * (len(header) - len(row))
@@ -313,10 +314,8 @@ def parse_textgrid(text: str, tier: str = "") -> Transcript:
     tiers, duration, flaws = read_textgrid(text)
     if flaws:
         return Transcript((), tuple(flaws))
-    chosen = _chosen_tier({number: one.name for number, one in enumerate(tiers, 1)}, tier)
-    if isinstance(chosen, Flaw):
-        return Transcript((), (chosen,))
-    parts = tiers[chosen - 1].parts
+    names = {number: part.name for number, part in enumerate(tiers, 1)}
+    parts = tiers[_chosen_tier(names, tier) - 1].parts
     named = [part for part in parts if part.text]
     sections = [
         TranscriptSection("", part.text if named else None, part.start, part.line)
@@ -325,7 +324,7 @@ def parse_textgrid(text: str, tier: str = "") -> Transcript:
     return _by_time(sections, (), duration)
 
 
-def _chosen_tier(tiers: dict[int, str], tier: str) -> int | Flaw:
+def _chosen_tier(tiers: dict[int, str], tier: str) -> int:
     """Return the number of the chosen tier, of the only one, or of the one named chapters."""
     if tier:
         return _choose(tiers, tier, "tier")
@@ -333,4 +332,4 @@ def _chosen_tier(tiers: dict[int, str], tier: str) -> int | Flaw:
     for numbers in (list(tiers), named):
         if len(numbers) == 1:
             return numbers[0]
-    return Flaw(1, f"has {len(tiers)} tiers: {_listed(tiers)}", TIER_REMEDY)
+    raise MalformedFile(f"has {len(tiers)} tiers: {_listed(tiers)}", TIER_REMEDY)

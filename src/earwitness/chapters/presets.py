@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from earwitness.chapters.cases import UNIT_SECONDS, parse_units
 from earwitness.chapters.formats import (
+    MalformedFile,
     parse_audacity,
     parse_csv,
     parse_jams,
@@ -155,6 +156,8 @@ def read(text: str, preset: str, options: PresetOptions | None = None) -> Transc
         transcript = form.parse(normalise_lines(text), **own)
     except PatternTimeout as error:
         return Transcript((), (Flaw(1, str(error), "simplify the expression"),))
+    except MalformedFile as error:
+        return Transcript((), (error.flaw,))
     if not options.level or options.level == EACH_LEVEL:
         return transcript
     return transcript.at_level(int(options.level))
