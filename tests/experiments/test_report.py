@@ -72,19 +72,19 @@ def undefined(point: CurvePoint) -> CurvePoint:
 
 def test_a_rising_value_that_does_not_level_off_is_stated_with_both_ends() -> None:
     result = with_means(make_experiment(values=[SUMACCY], people=SMALL), (0.4, 0.5, 0.6))
-    [sentence] = sentences_about(result, "more people")
+    [sentence] = sentences_about(result, "mean over")
     assert sentence == (  # the human system is only scored against two of three people
-        "sumaccy rises with more people for all 10 systems: its mean over systems is 0.400 with "
-        "1 person and 0.590 with 3 people; it does not level off up to 3 people (tolerance 0.005)"
+        "sumaccy: the mean over 10 systems is 0.400 with 1 person and 0.590 with 3 people; it "
+        "still changes at 3 people for system 1, system 2, system 3, system 4 and 6 more "
+        "(tolerance 0.005)"
     )
 
 
 def test_a_falling_value_that_levels_off_is_stated_with_the_number_of_people() -> None:
     result = make_experiment(values=[WSUMACCY], people=SMALL, human="", levels_from=2)
-    [sentence] = sentences_about(with_means(result, (0.6, 0.4, 0.4)), "more people")
-    assert sentence.startswith("wsumaccy falls with more people for all 9 systems: ")
+    [sentence] = sentences_about(with_means(result, (0.6, 0.4, 0.4)), "mean over")
     assert sentence.endswith(
-        "; it levels off from 2 people on: it stays within 0.005 of its value with all people"
+        "; it levels off from 2 people on for 9 of 9 systems (tolerance 0.005)"
     )
 
 
@@ -96,30 +96,15 @@ def test_systems_that_level_off_and_those_that_do_not_are_counted() -> None:
     )
     [sentence] = sentences_about(replace(result, leveling=leveling), "levels off")
     assert sentence.endswith(
-        "; it levels off for 2 of 3 systems (from 1 to 2 people on, tolerance 0.005) but still "
-        "changes at 3 people for c"
+        "; it levels off from 1 to 2 people on for 2 of 3 systems but still changes at 3 people "
+        "for c (tolerance 0.005)"
     )
-    both = replace(result, leveling=leveling[:2])
-    [sentence] = sentences_about(both, "levels off")
-    assert "it levels off from 1 to 2 people on, depending on the system: " in sentence
-
-
-def test_values_that_rise_for_some_systems_and_fall_for_others_are_counted() -> None:
-    result = make_experiment(values=[SUMACCY], automatic="ab", human="", people=(1, 4))
-    curves = tuple(
-        replace(point, mean=0.5 + (0.1 if point.system == "a" else -0.1) * (point.people == 4))
-        for point in result.curves
-    )
-    [sentence] = sentences_about(replace(result, curves=curves), "more people")
-    assert sentence.startswith("sumaccy rises for 1 and falls for 1 of 2 systems with more people")
-    [sentence] = sentences_about(with_means(result, (0.5, 0.5)), "more people")
-    assert sentence.startswith("sumaccy hardly changes with more people for all 2 systems")
 
 
 def test_one_number_of_people_shows_no_trend() -> None:
     result = make_experiment(values=[SUMACCY], automatic=["only"], human="", people=(5,), judges=0)
     [sentence] = sentences_about(with_means(result, (0.5,)), "sumaccy")
-    assert sentence == "sumaccy: it is 0.500 with 5 people; one number of people shows no trend"
+    assert sentence == "sumaccy: the mean over 1 system is 0.500 with 5 people"
 
 
 def test_undefined_values_are_stated() -> None:
@@ -127,9 +112,8 @@ def test_undefined_values_are_stated() -> None:
     some = replace(
         result, curves=tuple(undefined(p) if p.system == "a" else p for p in result.curves)
     )
-    [sentence] = sentences_about(some, "more people")
-    assert "sumaccy rises with more people for b: it is 0.580 " in sentence
-    assert "(undefined for 1 more)" in sentence
+    [sentence] = sentences_about(some, "mean over")
+    assert sentence.startswith("sumaccy: the mean over 1 system is 0.580 with 1 person and ")
     none = replace(result, curves=tuple(map(undefined, result.curves)))
     assert "sumaccy is undefined for all systems" in summary_sentences(none)
     assert "–" in render(none)
@@ -175,13 +159,9 @@ def test_significant_differences_name_the_higher_value_first() -> None:
         else test
         for test in result.tests
     )
-    first, second = [*summary_sentences(replace(result, tests=tests))][:2]
-    assert first == (
+    assert next(iter(summary_sentences(replace(result, tests=tests)))) == (
         "wsumaccy correlates significantly more with the judges than sumaccy (Pearson's r differs "
         "by 0.100 [0.050, 0.150], p = 0.0100, 3 people, 10 systems)"
-    )
-    assert second == (
-        "No significant difference was found between sumaccy and bleu; bleu and wsumaccy"
     )
 
 
@@ -211,21 +191,17 @@ def test_what_this_many_systems_can_show_is_stated() -> None:
     [sentence] = sentences_about(make_experiment(people=SMALL), "With 10 systems")
     assert sentence == (
         "With 10 systems, only a Pearson's r of at least 0.63 in size differs significantly from 0 "
-        "(alpha = 0.05), and intervals of differences between metrics are up to 0.08 wide: small "
-        "differences cannot be shown"
+        "(alpha = 0.05)"
     )
 
 
 # --- Sentences: people ---------------------------------------------------------------------------
 
 
-def test_isolated_people_are_named_with_correlations_with_and_without_them() -> None:
+def test_isolated_people_are_named() -> None:
     result = make_experiment(values=[SUMACCY], people=(1, 5), isolated=2)
     [sentence] = sentences_about(result, "isolated")
-    assert sentence == (
-        "2 of 5 people are isolated: p00 and p01; Pearson's r at 5 people: sumaccy 0.840 with and "
-        "0.860 without them"
-    )
+    assert sentence == "2 of 5 people are isolated: p00 and p01"
     [sentence] = sentences_about(make_experiment(people=(1, 5)), "isolated")
     assert sentence == "None of 5 people is isolated"
 
@@ -336,7 +312,7 @@ def test_every_table_of_simulated_data_says_so() -> None:
     assert tables["settings"][0] == {"name": "simulated", "setting": SIMULATOR}
     report = experiment_report(result)
     assert report.title.endswith("(simulated data)")
-    titles = [part.title for section in report.sections[1:-1] for part in section.parts]  # type: ignore[union-attr]
+    titles = [part.title for section in report.sections[1:] for part in section.parts]  # type: ignore[union-attr]
     assert all(title.endswith("(simulated data)") for title in titles)
 
 

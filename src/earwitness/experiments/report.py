@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import isnan, nan
-from typing import TypeVar
+from operator import attrgetter, itemgetter
+from statistics import fmean
+from typing import Any, TypeVar
 
 from earwitness.core import Estimate, Value, group_values
 from earwitness.experiments.results import (
@@ -34,14 +36,13 @@ from earwitness.report.numbers import (
     value_title,
 )
 from earwitness.report.paper import PaperCell, PaperColumn, PaperRow, PaperTable
-from earwitness.report.parts import Curve, Lines, Part, Report, Section, Table
+from earwitness.report.parts import Curve, Part, Report, Section, Table
 from earwitness.report.sentences import input_lines, join_names, summary_section
 from earwitness.report.tables import negate
 
 SIMULATED_MARK = "(simulated data)"
 SIMULATED_NOTE = "Simulated data"
 PEOPLE_AXIS = "number of people"
-MAX_NAMES = 4  # of systems or people in a sentence
 SOURCE_LABELS = {
     "orders": "over orders of people",
     "items": "over items",
@@ -71,20 +72,26 @@ def _coefficient_value(coefficient: str) -> Value:
 
 def _estimate(point: Point, source: str) -> Estimate:
     """Return the mean of a point with the interval of a source."""
-    found = point.intervals.get(source, Estimate(nan, nan, nan, nan, 0, 0, "none"))
-    return replace(found, value=point.mean)
+    estimate = point.intervals.get(source, Estimate(nan, nan, nan, nan, 0, 0, "none"))
+    return replace(estimate, value=point.mean)
 
 
-def _band_source(points: Iterable[Point], sources: Sequence[str]) -> str:
-    """Return the first source for which any point has an interval, or an empty string."""
+def _known_sources(points: Iterable[Point], sources: Sequence[str]) -> list[str]:
+    """Return the sources for which any point has an interval."""
     known = {
         source for point in points for source, e in point.intervals.items() if not isnan(e.low)
     }
-    return next((source for source in sources if source in known), "")
+    return [source for source in sources if source in known]
 
 
 def _people_text(count: int) -> str:
     return "1 person" if count == 1 else f"{count:,} people"
+
+
+def _means_text(means: Mapping[int, float], value: Value) -> str:
+    """Return means by number of people."""
+    texts = [f"{number(mean, value)} with {_people_text(n)}" for n, mean in means.items()]
+    return join_names(texts)
 
 
 def _percent(result: ReferencesExperiment) -> str:
@@ -112,80 +119,43 @@ def _mark_section(section: Section) -> Section:
 
 
 def _trend_sentences(result: ReferencesExperiment) -> Iterator[str]:
-    """Yield how each value changes with more people, and where it levels off."""
+    """Yield each value with the fewest and the most people, and where it levels off."""
     for value in result.values:
         points = result.curve_points(value.name, isolated=result.with_isolated)
-        ends = {
-            system: known
-            for system, own in points.items()
-            if (known := {n: own[n].mean for n in sorted(own) if not isnan(own[n].mean)})
-        }
-        if not ends:
+        curves = [
+            [(n, curve[n].mean) for n in sorted(curve) if not isnan(curve[n].mean)]
+            for curve in points.values()
+        ]
+        known = list(filter(None, curves))
+        if not known:
             yield f"{value.name} is undefined for all systems"
             continue
+        ends = {
+            min(curve[0][0] for curve in known): fmean(curve[0][1] for curve in known),
+            max(curve[-1][0] for curve in known): fmean(curve[-1][1] for curve in known),
+        }
+        over = f"{len(known)} system{'s' * (len(known) != 1)}"
+        sentence = f"{value.name}: the mean over {over} is {_means_text(ends, value)}"
         levels = [level for level in result.leveling if level.value == value.name]
-        trend = _trend_phrase(value, ends, levels)
-        if missing := len(result.systems) - len(ends):
-            trend += f" (undefined for {missing} more)"
-        several = any(len(known) > 1 for known in ends.values())
-        leveling = _leveling_phrase(result, value, levels) if several and levels else ""
-        yield "; ".join(filter(None, [trend, leveling]))
-
-
-def _trend_phrase(
-    value: Value,
-    ends: Mapping[str, Mapping[int, float]],
-    levels: Sequence[Leveling],
-) -> str:
-    first, last = ([[*own.values()][place] for own in ends.values()] for place in (0, -1))
-    least = min(min(own) for own in ends.values())
-    most = max(max(own) for own in ends.values())
-    start, end = (number(sum(xs) / len(xs), value) for xs in (first, last))
-    mean = "its mean over systems is" if len(ends) > 1 else "it is"
-    if least == most:
-        return (
-            f"{value.name}: {mean} {end} with {_people_text(most)}; one number of people shows no "
-            "trend"
-        )
-    tolerance = max((level.tolerance for level in levels), default=0.0)
-    changes = [b - a for a, b in zip(first, last, strict=True)]
-    kinds = {
-        "rises": sum(change > tolerance for change in changes),
-        "falls": sum(change < -tolerance for change in changes),
-    }
-    kinds["hardly changes"] = len(changes) - sum(kinds.values())
-    found = {verb: count for verb, count in kinds.items() if count}
-    if len(found) == 1:
-        (verb,) = found
-        systems = f"all {len(ends)} systems" if len(ends) > 1 else next(iter(ends))
-        trend = f"{verb} with more people for {systems}"
-    else:
-        phrases = [f"{verb} for {count}" for verb, count in found.items()]
-        trend = f"{join_names(phrases)} of {len(ends)} systems with more people"
-    ends_text = f"{mean} {start} with {_people_text(least)} and {end} with {_people_text(most)}"
-    return f"{value.name} {trend}: {ends_text}"
+        if levels and len(ends) > 1:
+            sentence += f"; it {_leveling_phrase(result, value, levels)}"
+        yield sentence
 
 
 def _leveling_phrase(result: ReferencesExperiment, value: Value, levels: Sequence[Leveling]) -> str:
-    """Return from which number of people on systems hardly change, or that they still do."""
+    """Return from which number of people on systems hardly change, and which still do."""
     counts = sorted(level.people for level in levels if level.people)
     changing = [level.system for level in levels if not level.people]
+    phrases = []
+    if counts:
+        span = _people_text(counts[-1])
+        span = f"{counts[0]} to {span}" if counts[0] < counts[-1] else span
+        phrases.append(f"levels off from {span} on for {len(counts)} of {len(levels)} systems")
+    if changing:
+        most = _people_text(max(result.people))
+        phrases.append(f"still changes at {most} for {join_names(changing)}")
     tolerance = number(max(level.tolerance for level in levels), value)
-    most = _people_text(max(result.people))
-    if not counts:
-        return f"it does not level off up to {most} (tolerance {tolerance})"
-    low, high = counts[0], counts[-1]
-    span = _people_text(low) if low == high else f"{low} to {_people_text(high)}"
-    if not changing:
-        each = "" if low == high else ", depending on the system"
-        return (
-            f"it levels off from {span} on{each}: it stays within {tolerance} of its value with "
-            "all people"
-        )
-    return (
-        f"it levels off for {len(counts)} of {len(levels)} systems (from {span} on, tolerance "
-        f"{tolerance}) but still changes at {most} for {join_names(changing, MAX_NAMES)}"
-    )
+    return f"{' but '.join(phrases)} (tolerance {tolerance})"
 
 
 # --- Sentences: correlation with judges ----------------------------------------------------------
@@ -202,13 +172,12 @@ def _correlation_sentences(result: ReferencesExperiment) -> Iterator[str]:
         if not known:
             yield f"{subject} is undefined"
             continue
-        last, first = points[known[-1]], number(points[known[0]].mean, scale)
-        start = f"{first} with {_people_text(known[0])} and " if len(known) > 1 else ""
-        end = f"{number(last.mean, scale)} with {_people_text(known[-1])}"
-        source = _band_source([last], BAND_SOURCES)
-        bounds = f"{_percent(result)} interval {_interval_cell(last, source, scale)}"
-        note = f" ({bounds} {SOURCE_LABELS[source]})" if source else " (no interval)"
-        yield f"{subject} is {start}{end}{note}"
+        ends = {n: points[n].mean for n in (known[0], known[-1])}
+        last, note = points[known[-1]], "no interval"
+        if sources := _known_sources([last], BAND_SOURCES):
+            bounds = interval(_estimate(last, sources[0]), scale)
+            note = f"{_percent(result)} interval {bounds} {SOURCE_LABELS[sources[0]]}"
+        yield f"{subject} is {_means_text(ends, scale)} ({note})"
 
 
 def _test_sentences(result: ReferencesExperiment) -> Iterator[str]:
@@ -247,71 +216,26 @@ def _test_sentences(result: ReferencesExperiment) -> Iterator[str]:
             f"{high} correlates significantly more with the judges than {low} ({scale.name} "
             f"differs by {cell(difference, scale)}, {p_phrase(test.decisive_p)}, {setting})"
         )
-    rest = [f"{test.first} and {test.second}" for test in tested if test not in distinct]
-    if rest:
-        yield f"No significant difference was found between {'; '.join(rest)}"
-
-
-def _limit_sentences(result: ReferencesExperiment) -> Iterator[str]:
-    """Yield what this number of systems can and cannot show."""
-    condition = result.main_condition
-    if result.correlations and not isnan(result.smallest_r):
-        count = result.count_systems(condition)
-        sentence = (
-            f"With {count} systems, only a Pearson's r of at least {result.smallest_r:.2f} in size "
-            f"differs significantly from 0 (alpha = {1 - result.level:.2g})"
-        )
-        widths = [
-            test.difference.high - test.difference.low
-            for test in result.main_tests("pearson")
-            if not isnan(test.difference.low)
-        ]
-        if widths:
-            sentence += (
-                f", and intervals of differences between metrics are up to {max(widths):.2f} wide: "
-                "small differences cannot be shown"
-            )
-        yield sentence
 
 
 # --- Sentences: isolated people and misrecognized words ------------------------------------------
 
 
 def _isolated_sentences(result: ReferencesExperiment) -> Iterator[str]:
-    """Yield who is isolated, and correlations with and without these people."""
-    if not result.annotators:
-        return
+    """Yield who is isolated; correlations with and without these people are in the tables."""
     names = [person.name for person in result.annotators if person.isolated]
     total = len(result.annotators)
-    if not names:
+    if names:
+        verb = "is" if len(names) == 1 else "are"
+        yield f"{len(names)} of {total} people {verb} isolated: {join_names(names)}"
+    elif total:
         yield f"None of {total} people is isolated"
-        return
-    verb = "is" if len(names) == 1 else "are"
-    sentence = f"{len(names)} of {total} people {verb} isolated: {join_names(names, MAX_NAMES)}"
-    main = result.main_condition
-    coefficient = result.coefficients[0] if result.coefficients else ""
-    phrases, compared = [], 0
-    for value in result.values:
-        points = [
-            result.correlation_points(value.name, coefficient, Condition(main.human, isolated))
-            for isolated in (True, False)
-        ]
-        common = [n for n in points[0] if n in points[1]]
-        if common:
-            compared = max(common)
-            scale = _coefficient_value(coefficient)
-            pair = [number(own[compared].mean, scale) for own in points]
-            phrases.append(f"{value.name} {pair[0]} with and {pair[1]} without them")
-    if phrases:
-        name = COEFFICIENT_VALUES[coefficient].name
-        sentence += f"; {name} at {_people_text(compared)}: {', '.join(phrases)}"
-    yield sentence
 
 
 def _misrecognized_sentences(result: ReferencesExperiment) -> Iterator[str]:
-    pairs = [(one.summary.value, one.recognized.value) for one in result.misrecognized]
-    if known := [pair for pair in pairs if not any(map(isnan, pair))]:
-        lower = sum(own < recognized for own, recognized in known)
+    differences = [share.summary.value - share.recognized.value for share in result.misrecognized]
+    if known := [difference for difference in differences if not isnan(difference)]:
+        lower = sum(difference < 0 for difference in known)
         yield (
             f"The share of misrecognized words is lower in summaries than in the recognized input "
             f"for {lower} of {len(known)} systems"
@@ -330,148 +254,122 @@ def summary_sentences(result: ReferencesExperiment) -> Iterator[str]:
         yield "No judgements were given, so that correlations with judges are not computed"
     yield from _isolated_sentences(result)
     yield from _misrecognized_sentences(result)
-    yield from _limit_sentences(result)
+    if result.correlations and not isnan(result.smallest_r):
+        yield (
+            f"With {result.count_systems(result.main_condition)} systems, only a Pearson's r of at "
+            f"least {result.smallest_r:.2f} in size differs significantly from 0 (alpha = "
+            f"{1 - result.level:.2g})"
+        )
 
 
 # --- Figures -------------------------------------------------------------------------------------
 
 
+def _orders_text(result: ReferencesExperiment) -> str:
+    return "all orders of people" if result.exact else f"{result.orders:,} random orders of people"
+
+
 def _value_sections(result: ReferencesExperiment) -> Iterator[Section]:
     """Yield the figure of each value: a line per system."""
-    orders = (
-        "all orders of people" if result.exact else f"{result.orders:,} random orders of people"
-    )
-    human = f" The human system ({result.human}) is scored against the other people only."
     text = (
-        f"Mean over {result.items:,} items and {orders}. Bands show the {_percent(result)} "
-        f"range over orders; intervals over items are in the table.{human * bool(result.human)}"
+        f"Mean over {result.items:,} items, all with the same people, and {_orders_text(result)}. "
+        f"Bands show the {_percent(result)} range over orders; intervals over items are in the "
+        "table. A value levels off from the smallest number of people on from which it stays "
+        "within the tolerance of its value with all people."
     )
+    if result.human:
+        text += (
+            f" The human system ({result.human}) is scored against the other people only, so that "
+            "it has one person less."
+        )
     for value in result.values:
         parts = list[Part]()
         for isolated in dict.fromkeys((result.with_isolated, False)):
             points = result.curve_points(value.name, isolated=isolated)
-            people = ", without isolated people" * (result.has_isolated and not isolated)
-            title = f"{value_title(value)} by number of people{people}"
+            title = f"{value_title(value)} by number of people"
+            title += ", without isolated people" if result.has_isolated and not isolated else ""
             if points:
-                drawn = title, value, points, CURVE_SOURCES, ("system", "mean"), "orders"
-                parts.append(_draw_points(*drawn))
+                table = _point_table(title, value, points, CURVE_SOURCES, ("system", "mean"))
+                parts.append(_draw_points(value, points, "orders", table))
         if parts:
             yield Section(f"{value.name} by number of people", tuple(parts), text, place="pages")
 
 
-def _correlation_section(result: ReferencesExperiment) -> Iterator[Section]:
-    """Yield the figure of correlations: a panel per coefficient and condition."""
-    band = _band_source(result.correlations, BAND_SOURCES)
-    text, curves = "Lines are means over orders of people.", list[Curve]()
-    if band:
-        source = SOURCE_LABELS[band]
+def _correlation_sections(result: ReferencesExperiment) -> Iterator[Section]:
+    """Yield correlations by number of people as figures, and those with the most as tables.
+
+    There is a panel per coefficient and condition.
+    """
+    bands = _known_sources(result.correlations, BAND_SOURCES)
+    text, curves, tables = "Lines are means over orders of people.", list[Curve](), list[Table]()
+    if bands:
+        source = SOURCE_LABELS[bands[0]]
         text += f" Bands are {_percent(result)} intervals {source}, cut at the plot's edge."
-    for coefficient, condition in _panels(result):
+    panels = _panels(result)
+    for coefficient, condition in panels:
         scale = _coefficient_value(coefficient)
-        names = [value.name for value in result.values]
-        points = {name: result.correlation_points(name, coefficient, condition) for name in names}
-        title, columns = f"{scale.name}: {result.describe(condition)}", ("value", scale.name)
-        drawn = _draw_points(title, scale, points, CORRELATION_SOURCES, columns, band)
-        curves.append(replace(drawn, clipped=True))
-    if curves:
-        parts = tuple(replace(curve, compact=len(curves) > 1) for curve in curves)
-        yield Section("Correlation with judges by number of people", parts, text, place="pages")
+        drawn = {
+            value.name: points
+            for value in result.values
+            if (points := result.correlation_points(value.name, coefficient, condition))
+        }
+        last = {name: {max(points): points[max(points)]} for name, points in drawn.items()}
+        whole, largest = (
+            _point_table(
+                f"{scale.name}{where}: {result.describe(condition)}",
+                scale,
+                points,
+                CORRELATION_SOURCES,
+                ("value", scale.name),
+            )
+            for where, points in (("", drawn), (" with judges", last))
+        )
+        curve = _draw_points(scale, drawn, next(iter(bands), ""), whole)
+        curves.append(replace(curve, clipped=True, compact=len(panels) > 1))
+        tables.append(largest)
+    if panels:
+        title = "Correlation with judges"
+        yield Section(f"{title} by number of people", tuple(curves), text, place="pages")
+        yield Section(title, tuple(tables), f"Intervals: {_percent(result)}.")
 
 
 def _draw_points(
+    value: Value, points: Mapping[str, Mapping[int, Point]], band: str, table: Table
+) -> Curve:
+    """Return a curve with the intervals of one source; its table has those of all."""
+    sizes = sorted({n for curve in points.values() for n in curve})
+    drawn = tuple(
+        (
+            float(size),
+            {name: _estimate(curve[size], band) for name, curve in points.items() if size in curve},
+        )
+        for size in sizes
+    )
+    return Curve(table.title, value, PEOPLE_AXIS, "", drawn, fitted=True, table=table)
+
+
+def _point_table(
     title: str,
     value: Value,
     points: Mapping[str, Mapping[int, Point]],
     sources: Sequence[str],
     columns: tuple[str, str],
-    band: str,
-) -> Curve:
-    """Return a curve with the intervals of one source; its table has those of all."""
-    sizes = sorted({n for own in points.values() for n in own})
-    known = _known_sources((p for own in points.values() for p in own.values()), sources)
-    drawn, rows = [], []
-    for size in sizes:
-        present = {name: own[size] for name, own in points.items() if size in own}
-        drawn.append((float(size), {name: _estimate(p, band) for name, p in present.items()}))
-        for name, point in present.items():
-            intervals = (_interval_cell(point, source, value) for source in known)
-            rows.append((f"{size}", name, number(point.mean, value), *intervals))
-    header = ("people", *columns, *(COLUMN_LABELS[source] for source in known))
-    return Curve(
-        title,
-        value,
-        PEOPLE_AXIS,
-        "",
-        tuple(drawn),
-        fitted=True,
-        table=Table(title, header, tuple(rows), names=2, sortable=True),
-    )
+) -> Table:
+    """Return the means of points with the intervals of all sources, by number of people."""
 
+    def show_interval(estimate: Estimate) -> str:
+        return "–" if isnan(estimate.low) else interval(estimate, value)
 
-def _known_sources(points: Iterable[Point], sources: Sequence[str]) -> list[str]:
-    known = {source for point in points for source in point.intervals}
-    return [source for source in sources if source in known]
-
-
-def _interval_cell(point: Point, source: str, value: Value) -> str:
-    estimate = _estimate(point, source)
-    return "–" if isnan(estimate.low) else interval(estimate, value)
-
-
-# --- Tables --------------------------------------------------------------------------------------
-
-
-def _system_section(result: ReferencesExperiment) -> Section:
-    """Return the values of systems with the fewest and the most people, and mean judgements."""
-    columns = dict[str, Mapping[str, str]]()
-    fewest, most = min(result.people), max(result.people)
-    if result.judged:
-        name = "judges" if result.scale is None else f"judges ({result.scale.name})"
-        columns[name] = {name: f"{mean:.2f}" for name, mean in result.judged.items()}
-    for value in result.values:
-        points = result.curve_points(value.name, isolated=result.with_isolated)
-        if fewest < most:
-            columns[f"{value.name} ({fewest})"] = {
-                s: number(own[fewest].mean, value) for s, own in points.items() if fewest in own
-            }
-        columns[f"{value.name} ({most})"] = {
-            s: cell(_estimate(own[max(own)], "items"), value) for s, own in points.items()
-        }
+    known = _known_sources((p for curve in points.values() for p in curve.values()), sources)
     rows = (
-        (
-            f"{system} (human)" if system == result.human else system,
-            *(column.get(system, "–") for column in columns.values()),
-        )
-        for system in result.systems
+        (people, name, point.mean, *(_estimate(point, source) for source in known))
+        for name, curve in points.items()
+        for people, point in curve.items()
     )
-    title = "Systems: values, and numbers of people in parentheses"
-    table = Table(title, ("system", *columns), tuple(rows))
-    return Section("Systems", (table,), f"Intervals: {_percent(result)}, over items.")
-
-
-def _largest_section(result: ReferencesExperiment) -> Iterator[Section]:
-    """Yield the correlations with the most people, with the intervals of all sources."""
-    sources = _known_sources(result.correlations, CORRELATION_SOURCES)
-    labels = tuple(COLUMN_LABELS[source] for source in sources)
-    tables = []
-    for coefficient, condition in _panels(result):
-        scale = _coefficient_value(coefficient)
-        rows = (
-            (
-                point.value,
-                f"{point.people}",
-                number(point.mean, scale),
-                *(_interval_cell(point, source, scale) for source in sources),
-            )
-            for value in result.values
-            if (point := _last_point(result, value, coefficient, condition))
-        )
-        title = f"{scale.name} with judges, {result.describe(condition)}"
-        header = ("value", "people", scale.name, *labels)
-        tables.append(Table(title, header, tuple(rows)))
-    if tables:
-        text = f"Intervals: {_percent(result)}."
-        yield Section("Correlation with judges", tuple(tables), text)
+    intervals = (Column(COLUMN_LABELS[source], show=show_interval) for source in known)
+    ordered = sorted(rows, key=itemgetter(0))
+    headings = ("people", *columns, *intervals)
+    return draw_rows(title, headings, ordered, 2, value=value, sortable=True)
 
 
 def _panels(result: ReferencesExperiment) -> list[tuple[str, Condition]]:
@@ -479,12 +377,33 @@ def _panels(result: ReferencesExperiment) -> list[tuple[str, Condition]]:
     return [*product(result.coefficients, result.conditions)]
 
 
-def _last_point(
-    result: ReferencesExperiment, value: Value, coefficient: str, condition: Condition
-) -> CorrelationPoint | None:
-    """Return the correlation of a value with the most people, if there is any."""
-    points = result.correlation_points(value.name, coefficient, condition)
-    return points[max(points)] if points else None
+# --- Tables --------------------------------------------------------------------------------------
+
+
+def _system_section(result: ReferencesExperiment) -> Section:
+    """Return the values of systems with the fewest and the most people, and mean judgements."""
+    columns = list[tuple[Column, Mapping[str, Any]]]()
+    fewest, most = min(result.people), max(result.people)
+    if result.judged:
+        name = "judges" if result.scale is None else f"judges ({result.scale.name})"
+        columns.append((Column(name, show=lambda mean: f"{mean:.2f}"), result.judged))
+    for value in result.values:
+        points = result.curve_points(value.name, isolated=result.with_isolated)
+        first = {s: curve[fewest].mean for s, curve in points.items() if fewest in curve}
+        last = {s: _estimate(curve[max(curve)], "items") for s, curve in points.items()}
+        if fewest < most:
+            columns.append((Column(f"{value.name} ({fewest})", value=value), first))
+        columns.append((Column(f"{value.name} ({most})", value=value), last))
+    rows = (
+        (
+            f"{system} (human)" if system == result.human else system,
+            *(cells.get(system) for _, cells in columns),
+        )
+        for system in result.systems
+    )
+    title = "Systems: values, and numbers of people in parentheses"
+    table = draw_rows(title, ("system", *(column for column, _ in columns)), rows)
+    return Section("Systems", (table,), f"Intervals: {_percent(result)}, over items.")
 
 
 def _tests_section(result: ReferencesExperiment) -> Iterator[Section]:
@@ -506,42 +425,19 @@ def _tests_section(result: ReferencesExperiment) -> Iterator[Section]:
 
 def _people_sections(result: ReferencesExperiment) -> Iterator[Section]:
     """Yield tables of people, and of misrecognized words."""
-    if people := sorted(result.annotators, key=lambda one: (isnan(one.closeness), one.closeness)):
+    people = sorted(result.annotators, key=lambda who: (isnan(who.closeness), who.closeness))
+    if people:
         title = "People, from the most isolated one"
         table = draw_rows(title, PEOPLE_COLUMNS, map(person_row, people))
-        yield Section("People", (table,), _end_sentence(result.rule), place="pages")
+        yield Section("People", (table,), f"{result.rule.rstrip('.')}.", place="pages")
     if shares := result.misrecognized:
         title = "Misrecognized words"
-        rows = ((one.system, one.summary, one.recognized, one.summary.n) for one in shares)
+        rows = map(attrgetter("system", "summary", "recognized", "summary.n"), shares)
         text = (
             "Share of words that are not in the transcript at their place; n is the number of "
             "items."
         )
         yield Section(title, (draw_rows(title, SHOWN_SHARES, rows),), text)
-
-
-def _method_lines(result: ReferencesExperiment) -> Iterator[str]:
-    if result.simulated:
-        yield f"Data: simulated. {result.simulated}."
-    sizes = ", ".join(map(str, result.people))
-    orders = "all orders" if result.exact else f"{result.orders:,} random orders"
-    yield f"Numbers of people: {sizes}, in {orders}; all items have the same people."
-    if result.human:
-        yield (
-            f"The human system {result.human} is scored against the other people only, so that it "
-            "has one person less."
-        )
-    yield (
-        "A value levels off from the smallest number of people on from which it stays within the "
-        "tolerance of its value with all people."
-    )
-    if result.rule:
-        yield _end_sentence(result.rule)
-    yield from (_end_sentence(f"Note: {note}") for note in result.notes)
-
-
-def _end_sentence(text: str) -> str:
-    return text if text.endswith(".") else f"{text}."
 
 
 # --- Report --------------------------------------------------------------------------------------
@@ -553,12 +449,10 @@ def experiment_report(result: ReferencesExperiment) -> Report:
     sections = (
         summary_section(summary_sentences(result)),
         *_value_sections(result),
-        *_correlation_section(result),
+        *_correlation_sections(result),
         _system_section(result),
-        *_largest_section(result),
         *_tests_section(result),
         *_people_sections(result),
-        Section("How it was computed", (Lines("", tuple(_method_lines(result))),), place="pages"),
     )
     report = Report(
         title,
@@ -578,17 +472,13 @@ def _sizes_sentence(result: ReferencesExperiment) -> str:
     count = len(result.systems) - bool(result.human)
     judges = f"{result.judges:,} judges" if result.judges else "no judgements"
     people = len(result.annotators) or max(result.people)
-    systems = f"{count:,} system{'s' * (count != 1)}{' and 1 human' * bool(result.human)}"
+    systems = f"{count:,} system{'s' * (count != 1)}{' and 1 human' if result.human else ''}"
     sizes = f"{systems}, {result.items:,} items, {people:,} people, {judges}"
     return f"{sizes}; {result.simulated}" if result.simulated else sizes
 
 
 def _provenance_lines(result: ReferencesExperiment) -> Iterator[str]:
-    if result.simulated:
-        yield f"simulated data: {result.simulated}"
-    orders = "all orders of people" if result.exact else f"{result.orders:,} orders of people"
-    yield f"{_sizes_sentence(replace(result, simulated=''))}; {orders}"
-    yield f"confidence intervals: {_percent(result)}"
+    yield f"confidence intervals: {_percent(result)}; {_orders_text(result)}"
     yield f"signature: {result.signature}"
     yield from input_lines(result.inputs)
     yield from (f"note: {note}" for note in result.notes)
@@ -600,10 +490,10 @@ def _provenance_lines(result: ReferencesExperiment) -> Iterator[str]:
 def experiment_paper_table(result: ReferencesExperiment) -> PaperTable:
     """Return the table for a paper: correlations with judges, with the most people."""
     panels, rows = _panels(result), []
-    mark = f" {SIMULATED_MARK}" * bool(result.simulated)
+    mark = f" {SIMULATED_MARK}" if result.simulated else ""
     for value in result.values if panels else ():
-        last = [_last_point(result, value, *panel) for panel in panels]
-        cells = [PaperCell(_estimate(point, "all") if point else None) for point in last]
+        points = [result.correlation_points(value.name, *panel) for panel in panels]
+        cells = [PaperCell(_estimate(p[max(p)], "all") if p else None) for p in points]
         rows.append(PaperRow(value.name, tuple(cells)))
     return PaperTable(
         "references",
