@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isnan, nan
+from math import isnan
 
-from earwitness.metaeval.join import verb_form
+from earwitness.core import group_values
 from earwitness.metaeval.report_tables import (
     CHANCE_LABEL,
     CORRECTED_PHRASE,
@@ -14,7 +14,6 @@ from earwitness.metaeval.report_tables import (
     RATER_LABEL,
     SWAP_WORDING,
     difference_contrasts,
-    figure_phrase,
     figure_value,
     has_one_system,
     metric_label,
@@ -22,6 +21,7 @@ from earwitness.metaeval.report_tables import (
     ranking_sections,
     ranking_title,
     resampled_units,
+    scale_figures,
     table_sections,
     too_few_phrase,
 )
@@ -33,7 +33,6 @@ from earwitness.metaeval.results import (
     ScaleConcordance,
     ScaleRanking,
 )
-from earwitness.metaeval.significance import DIFFERENCE_TOLERANCE
 from earwitness.report.numbers import cell, interval, number, p_phrase
 from earwitness.report.paper import PaperColumn, PaperRow, PaperTable, paper_rows
 from earwitness.report.parts import Lines, Matrix, Quote, Report, Section
@@ -56,7 +55,11 @@ MORE_CAUTIONS_HINT = "see -o report.html"
 def summary_sentences(concordance: Concordance) -> Iterator[str]:
     """Yield the best metric per scale and level, and which metrics differ from it."""
     for ranking in concordance.rankings:
-        sentence, test = _ranking_sentence(ranking) + _higher_baselines(ranking), ranking.rank.test
+        sentence, test, order = _ranking_sentence(ranking), ranking.rank.test, ranking.rank.order
+        if higher := order[: order.index(ranking.names[0])] if ranking.names else ():
+            value, estimates = figure_value(ranking.figure), ranking.estimates
+            values = [f"{name} ({number(estimates[name].value, value)})" for name in higher]
+            sentence += f"; baselines with a higher value: {join_names(values)}"
         if test.unit != "systems" and len(ranking.scale.people) < test.needed:
             sentence += f"; a claim about other systems needs at least {test.needed}"
         yield sentence
@@ -65,24 +68,23 @@ def summary_sentences(concordance: Concordance) -> Iterator[str]:
 def caution_parts(concordance: Concordance) -> Iterator[Lines]:
     """Yield the cautions of each scale by importance; the terminal shows the first ones.
 
-    Warnings are followed by chance and baselines, sample sizes, raters and notes.
+    Warnings are followed by chance and baselines, sample sizes and notes.
     """
     for scale in concordance.scales:
         rankings = [ranking for ranking in concordance.rankings if ranking.scale is scale]
         doubts = (sentence for ranking in rankings for sentence in _doubt_sentences(ranking))
-        raters = (sentence for ranking in rankings for sentence in _rater_sentences(ranking))
         sizes = _sample_size_sentences(scale.curves)
-        sentences = tuple(dict.fromkeys((*scale.warnings, *doubts, *sizes, *raters, *scale.notes)))
+        sentences = tuple(dict.fromkeys((*scale.warnings, *doubts, *sizes, *scale.notes)))
         if sentences:
             yield Lines(scale.scale.name, sentences, SHOWN_CAUTIONS, MORE_CAUTIONS_HINT, "note")
 
 
 def _ranking_sentence(ranking: ScaleRanking) -> str:
     scale, figure, estimates = ranking.scale, ranking.figure, ranking.estimates
-    value, alpha = figure_value(figure), ranking.alpha
+    value, test = figure_value(figure), ranking.rank.test
     task = f"ranking {LEVEL_WORDING[figure.level].ranked} by {scale.scale.name}"
     where = f"in {task}"
-    if ranking.rank.test.unit != "systems":  # the test is about these systems only
+    if test.unit != "systems":  # the test is about these systems only
         where += " on these systems" if len(scale.people) > 1 else " on this system"
     if not ranking.names:
         has_value = any(not isnan(estimates[name].value) for name in ranking.rank.aside)
@@ -90,36 +92,28 @@ def _ranking_sentence(ranking: ScaleRanking) -> str:
         return f"No metric has {reason} {where}"
     best, chance, sizes = ranking.names[0], ranking.chance, _sizes_phrase(scale)
     size = f"{value.name} {cell(estimates[best], value)}"
-    is_chance = chance is not None and estimates[best].value <= chance.high
     tests, worse, others = _tests_of_best(ranking)
+    ahead = f"{best} has the highest value ({size})"
+    if others:
+        ahead += f", {number(tests[others[0]].difference.value, value)} above {others[0]}"
     if others and ranking.has_few_units:
         reason = too_few_phrase(ranking, f"which metric is best in {task}")
-        gap = tests[others[0]].difference.value
-        tied = [name for name in others if tests[name].difference.value <= DIFFERENCE_TOLERANCE]
-        verb = "have" if tied else "has"
-        ahead = f"{join_names([best, *tied])} {verb} the highest value ({size})"
-        ahead += f", {number(gap, value)} above {others[0]}" * (not tied)
-        ahead += ", but is not better than chance itself" * is_chance
         return f"{reason[0].upper()}{reason[1:]} ({sizes}); {ahead}"
-    if is_chance:
+    if chance is not None and estimates[best].value <= chance.high:
         return (
             f"No metric agrees with raters better than chance {where} "
             f"(best: {best}, {size}; {sizes})"
         )
     if others and not worse:
-        lead = tests[others[0]].difference
-        ahead = f"; {best} has the highest value ({size}), {cell(lead, value)} above {others[0]}"
-        count = ranking.rank.test.pairs
-        pairs = f"{count:,} pair{'s' * (count != 1)} tested"
+        pairs = f"{test.pairs:,} pair{'s' * (test.pairs != 1)} tested"
         return (
             f"No metric is significantly worse than the best {where} ({pairs}, {sizes}, "
-            f"alpha = {alpha:.2g}){ahead}"
+            f"alpha = {ranking.alpha:.2g}); {ahead}"
         )
     sentence = f"{best} agrees best with raters {where} ({size}, {sizes})"
     if worse:
-        p = max(tests[name].corrected for name in worse)
-        limit = "largest " * (len(worse) > 1)
-        sentence += f"; significantly worse: {join_names(worse)} ({limit}{p_phrase(p)})"
+        p = p_phrase(max(tests[name].corrected for name in worse))
+        sentence += f"; significantly worse: {join_names(worse)} (largest {p})"
     if others:
         sentence += f"; not significantly worse: {join_names(others)}"
     return sentence
@@ -129,18 +123,6 @@ def _sizes_phrase(scale: ScaleConcordance) -> str:
     """Return the numbers of systems, items and raters."""
     counts = {"system": len(scale.people), "item": scale.items, "rater": scale.raters}
     return ", ".join(f"{n:,} {unit}{'s' * (n != 1)}" for unit, n in counts.items())
-
-
-def _higher_baselines(ranking: ScaleRanking) -> str:
-    """Return which baselines have a higher value than the best metric, or an empty string."""
-    order = ranking.rank.order
-    names = order[: order.index(ranking.names[0])] if ranking.names else ()
-    if not names:
-        return ""
-    value, estimates = figure_value(ranking.figure), ranking.estimates
-    values = [f"{name} ({number(estimates[name].value, value)})" for name in names]
-    nouns = ("baseline", "has") if len(names) == 1 else ("baselines", "have")
-    return f"; the {nouns[0]} {join_names(values)} {nouns[1]} a higher value"
 
 
 def _tests_of_best(
@@ -155,76 +137,37 @@ def _tests_of_best(
 
 def _doubt_sentences(ranking: ScaleRanking) -> Iterator[str]:
     """Yield metrics that are no better than chance or than a baseline, or not ranked."""
-    where, names = ranking_title(ranking.figure), ranking.names
-    if names and (chance := ranking.chance):
-        values = {name: ranking.estimates[name].value for name in names}
-        chance_like = [name for name, x in values.items() if chance.low <= x <= chance.high]
-        opposed = [name for name, x in values.items() if x < chance.low]
+    names, estimates = ranking.names, ranking.estimates
+    doubtful = dict[str, list[str]]()
+    if chance := ranking.chance:
         low, high = (number(x, figure_value(ranking.figure)) for x in (chance.low, chance.high))
-        if chance_like:
-            yield (
-                f"{where}: {join_names(chance_like, len(chance_like))} "
-                f"{verb_form(chance_like, 'is', 'are')} no better than chance (chance range {low} "
-                f"to {high})"
-            )
-        if opposed:
-            worse = "higher" if ranking.scale.scale.best == "low" else "lower"
-            yield (
-                f"{where}: {join_names(opposed, len(opposed))} "
-                f"{verb_form(opposed, 'agrees', 'agree')} less than chance: better scores go with "
-                f"{worse} ratings"
-            )
-    if names:
-        yield from _beaten_baseline_sentences(ranking)
-    for name, reason in ranking.rank.aside.items():
-        if not isnan(ranking.estimates[name].value):  # else there is a warning
-            yield f"{where}: {name} is not ranked: {reason}"
-
-
-def _beaten_baseline_sentences(ranking: ScaleRanking) -> Iterator[str]:
-    """Yield, for each baseline, the metrics that are not shown to be better, and those worse."""
-    where, names = ranking_title(ranking.figure), ranking.names
-    better = {(test.a, test.b) for test in ranking.differences if test.is_distinct}
-    bases = [name for name in ranking.rank.order if name not in names]
-    if bases and ranking.has_few_units:
-        purpose = f"whether a metric is better than {join_names(bases)}"
+        doubtful[f"metrics no better than chance (range {low} to {high})"] = [
+            name for name in names if chance.low <= estimates[name].value <= chance.high
+        ]
+        worse = "higher" if ranking.scale.scale.best == "low" else "lower"
+        doubtful[f"metrics worse than chance, whose better scores go with {worse} ratings"] = [
+            name for name in names if estimates[name].value < chance.low
+        ]
+    where = ranking_title(ranking.figure)
+    baselines = [name for name in ranking.rank.order if name not in names]
+    if names and baselines and ranking.has_few_units:
+        purpose = f"whether a metric is better than {join_names(baselines)}"
         yield f"{where}: {too_few_phrase(ranking, purpose)}"
-        return
-    for base in bases:
-        beaten = [name for name in names if (name, base) in better]
-        unbeaten = [name for name in names if name not in beaten]
-        if unbeaten:
-            subject, why = "no metric is", ""
-            if beaten:
-                subject = f"{join_names(unbeaten)} {verb_form(unbeaten, 'is', 'are')} not"
-                above = [n for n in unbeaten if names.index(n) < names.index(beaten[-1])]
-                why = (
-                    f" (the lead of {join_names(above)} is larger than that of {beaten[-1]} but "
-                    "less certain)"
-                    if above
-                    else ""
-                )
-            yield f"{where}: {subject} shown to be better than the baseline {base}{why}"
-        worse = [name for name in names if (base, name) in better]
-        if worse:
-            verb = verb_form(worse, "agrees", "agree")
-            yield f"{where}: {join_names(worse)} {verb} less than the baseline {base}"
-
-
-def _rater_sentences(ranking: ScaleRanking) -> Iterator[str]:
-    """Yield how the best metric compares with a single rater."""
-    ceilings = {ceiling.figure: ceiling.rater.value for ceiling in ranking.scale.ceilings}
-    rater = ceilings.get(ranking.figure, nan)
-    best = ranking.estimates[ranking.names[0]] if ranking.names else None
-    if best is None or isnan(best.low) or isnan(rater):
-        return
-    comparison = "about as well as"
-    comparison = "better than" if rater < best.low else comparison
-    comparison = "less well than" if rater > best.high else comparison
-    yield (
-        f"{ranking_title(ranking.figure)}: the best metric agrees with the ratings {comparison} a "
-        f"single rater agrees with the other raters ({number(rater, figure_value(ranking.figure))})"
-    )
+        baselines = []
+    better = {(test.a, test.b) for test in ranking.differences if test.is_distinct}
+    for baseline in baselines:
+        doubtful[f"metrics not shown to be better than the baseline {baseline}"] = [
+            name for name in names if (name, baseline) not in better
+        ]
+        doubtful[f"metrics that agree less than the baseline {baseline}"] = [
+            name for name in names if (baseline, name) in better
+        ]
+    for doubt, metrics in doubtful.items():
+        if metrics:
+            yield f"{where}: {doubt}: {join_names(metrics, len(metrics))}"
+    for name, reason in ranking.rank.aside.items():
+        if not isnan(estimates[name].value):  # else there is a warning
+            yield f"{where}: {name} is not ranked: {reason}"
 
 
 def _sample_size_sentences(curves: tuple[SampleSizeCurve, ...]) -> Iterator[str]:
@@ -285,30 +228,30 @@ def _quotable_sentence(concordance: Concordance, ranking: ScaleRanking) -> str:
     value, estimate, chance = figure_value(figure), ranking.estimates[best], ranking.chance
     sizes = " and ".join(_sizes_phrase(scale).rsplit(", ", 1))
     sizes = f"{sizes} ({scale.votes:,} ratings on {scale.scale.name})"
-    uncertainty = (
-        f", {100 * concordance.level:g} % bootstrap confidence interval "
-        f"{interval(estimate, value)}, generalizing to other {resampled_units(concordance.over)}"
-    ) * (not isnan(estimate.low))
+    uncertainty = f"n = {estimate.n:,}"
+    if not isnan(estimate.low):
+        uncertainty += (
+            f", {100 * concordance.level:g} % bootstrap confidence interval "
+            f"{interval(estimate, value)}, generalizing to other "
+            f"{resampled_units(concordance.over)}"
+        )
     sentence = (
-        f"Across {sizes}, {best} agreed best with the ratings: {figure_phrase(figure)} was "
-        f"{number(estimate.value, value)} (n = {estimate.n:,}{uncertainty})."
+        f"Across {sizes}, {best} agreed best with the ratings: {value.name} {value.doc} was "
+        f"{number(estimate.value, value)} ({uncertainty})."
     )
     _, worse, others = _tests_of_best(ranking)
-    test = ranking.rank.test
+    wording = SWAP_WORDING[ranking.rank.test.unit]
     method = (
-        f" (permutation test swapping {SWAP_WORDING[test.unit].swapped}, generalizing to "
-        f"{SWAP_WORDING[test.unit].scope}; p {CORRECTED_PHRASE}; "
-        f"α = {ranking.alpha:.2g})."
+        f" (permutation test swapping {wording.swapped}, generalizing to {wording.scope}; "
+        f"p {CORRECTED_PHRASE}; α = {ranking.alpha:.2g})."
     )
-    if worse:
-        sentence += f" It was significantly better than {join_names(worse)}"
-        sentence += f" but not significantly better than {join_names(others)}" if others else ""
-        sentence += method
-    elif others and ranking.has_few_units:
+    if others and ranking.has_few_units:
         reason = too_few_phrase(ranking, "which metric is best")
         sentence += f" {reason[0].upper()}{reason[1:]}."
-    elif others:
-        sentence += f" It was not significantly better than {join_names(others)}{method}"
+    elif worse or others:
+        outcomes = [f"significantly better than {join_names(worse)}"] if worse else []
+        outcomes += [f"not significantly better than {join_names(others)}"] if others else []
+        sentence += f" It was {' but '.join(outcomes)}{method}"
     if chance is not None:
         units = "systems and items" if figure.level == "global" else "systems"
         units = "items" if len(scale.people) == 1 else units
@@ -327,26 +270,19 @@ AGGREGATE_PHRASES = {
     "median": "median of the votes on each output",
     "normalized": "mean of the votes on each output, normalized per rater",
 }
-FURTHER_OUTPUT_HINT = (
-    "For scatter plots, all coefficients, mapping errors, agreement among raters, sample sizes "
-    "and sentences for a paper, use -o report.html."
-)
 
 
 def concordance_report(concordance: Concordance) -> Report:
     """Return the report of an agreement analysis, starting with the summary."""
-    metrics = dict.fromkeys(
-        metric_label(metric) for scale in concordance.scales for metric in scale.metrics
-    )
-    title = "Agreement of metrics with ratings"
-    title = f"{title}: {concordance.title}" if concordance.title else title
+    labels = [label for scale in concordance.scales for label in metric_labels(scale).values()]
     return Report(
-        title,
+        ": ".join(filter(None, ["Agreement of metrics with ratings", concordance.title])),
         _counts_sentence(concordance),
-        tuple(metrics),
+        tuple(dict.fromkeys(labels)),
         tuple(_sections(concordance)),
         tuple(_provenance_lines(concordance)),
-        FURTHER_OUTPUT_HINT,
+        "For scatter plots, all coefficients, mapping errors, agreement among raters, sample sizes "
+        "and sentences for a paper, use -o report.html.",
     )
 
 
@@ -365,13 +301,14 @@ def _sections(concordance: Concordance) -> Iterator[Section]:
 
 def _counts_sentence(concordance: Concordance, *, votes: bool = False) -> str:
     """Return the sample sizes; scales with the same sizes share an entry."""
-    names_by_counts: dict[str, list[str]] = {}
-    for scale in concordance.scales:
-        counts = (
+    names_by_counts = group_values(
+        (
             f"{len(scale.metrics)} metrics, {_sizes_phrase(scale)}"
-            f"{f', {scale.votes:,} ratings' * votes}"
+            f"{f', {scale.votes:,} ratings' if votes else ''}",
+            scale.scale.name,
         )
-        names_by_counts.setdefault(counts, []).append(scale.scale.name)
+        for scale in concordance.scales
+    )
     return "; ".join(f"{', '.join(names)}: {counts}" for counts, names in names_by_counts.items())
 
 
@@ -404,8 +341,8 @@ def concordance_table(concordance: Concordance) -> PaperTable:
     figures = [figure for figure in dict.fromkeys([*main, *ranked]) if figure in known]
     several = len(concordance.scales) > 1
     levels = [figure.level for figure in figures]
-    units = dict.fromkeys(SWAP_WORDING[one.rank.test.unit].swapped for one in concordance.rankings)
-    swapped = " or ".join(units)
+    units = dict.fromkeys(ranking.rank.test.unit for ranking in concordance.rankings)
+    swapped = " or ".join(SWAP_WORDING[unit].swapped for unit in units)
     percent = f"{100 * concordance.level:.4g} %"
     wordings = [LEVEL_WORDING[level] for level in dict.fromkeys(levels)]
     phrases = [f"({wording.label}): {wording.phrase}" for wording in wordings]
@@ -418,44 +355,43 @@ def concordance_table(concordance: Concordance) -> PaperTable:
         tuple(
             row
             for scale in concordance.scales
-            for row in _paper_scale_rows(scale, figures, several=several)
+            for row in _paper_scale_rows(scale, figures, scale.scale.name if several else "")
         ),
         f"{percent} confidence intervals (bootstrap over {resampled_units(concordance.over)})",
         f"permutation test swapping {swapped}, {CORRECTED_PHRASE}, p < {concordance.alpha:.4g}",
         tuple(_paper_notes(concordance, percent)),
-        "scale" * several,
+        "scale" if several else "",
         concordance.signature,
     )
 
 
 def _paper_scale_rows(
-    scale: ScaleConcordance, figures: list[Figure], *, several: bool
+    scale: ScaleConcordance, figures: list[Figure], section: str
 ) -> tuple[PaperRow, ...]:
     """Return the rows of a scale in the order of the ranking; baselines and raters are apart."""
-    label_of = metric_labels(scale)
-    order = [name for rank in scale.ranked[:1] for name in rank.order]
-    labels = [label_of[name] for name in dict.fromkeys([*order, *label_of])]
-    controls = [metric_label(metric) for metric in scale.metrics if metric.baseline]
-    matrices = []
-    for figure in figures:
-        rows = {metric_label(m): m.figures.get(figure) for m in scale.metrics}
-        raters = (ceiling.rater for ceiling in scale.ceilings if ceiling.figure == figure)
-        rows |= {CHANCE_LABEL: scale.chance.get(figure), RATER_LABEL: next(raters, None)}
-        contrasts = difference_contrasts(scale, figure)
-        apart = (*controls, CHANCE_LABEL, RATER_LABEL)
-        matrices.append(Matrix("", figure_value(figure), rows, contrasts, "", apart))
-    known = [
-        label
-        for label in (CHANCE_LABEL, RATER_LABEL)
-        if any(matrix.systems[label] is not None for matrix in matrices)
+    labels, series = metric_labels(scale), scale_figures(scale)
+    ranked = [name for rank in scale.ranked[:1] for name in rank.order]
+    names = [labels[name] for name in dict.fromkeys([*ranked, *labels])]
+    controls = CHANCE_LABEL, RATER_LABEL
+    names += [label for label in controls if {*figures} & {*series[label]}]
+    controls += tuple(metric_label(metric) for metric in scale.metrics if metric.baseline)
+    matrices = [
+        Matrix(
+            "",
+            figure_value(figure),
+            {name: series[name].get(figure) for name in names},
+            difference_contrasts(scale, figure),
+            controls=controls,
+        )
+        for figure in figures
     ]
-    return paper_rows([*labels, *known], matrices, scale.scale.name * several)
+    return paper_rows(names, matrices, section)
 
 
 def _paper_notes(concordance: Concordance, percent: str) -> Iterator[str]:
     if any(metric.low_is_good for scale in concordance.scales for metric in scale.metrics):
         yield "Metrics with (↓) were negated, since lower scores are better."
-    if low := [one.scale.name for one in concordance.scales if one.scale.best == "low"]:
+    if low := [scale.scale.name for scale in concordance.scales if scale.scale.best == "low"]:
         yield (
             f"Lower ratings are better on {join_names(low)}; coefficients are positive if better "
             "scores go with better ratings."

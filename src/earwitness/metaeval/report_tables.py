@@ -103,11 +103,6 @@ def ranking_title(figure: Figure) -> str:
     return f"ranking of {LEVEL_WORDING[figure.level].ranked}"
 
 
-def figure_phrase(figure: Figure) -> str:
-    """Return the coefficient and its level in words."""
-    return f"{COEFFICIENT_VALUES[figure.coefficient].name} {LEVEL_WORDING[figure.level].phrase}"
-
-
 def figure_value(figure: Figure) -> Value:
     """Return the range of a coefficient; higher is better."""
     return replace(COEFFICIENT_VALUES[figure.coefficient], doc=LEVEL_WORDING[figure.level].phrase)
@@ -125,6 +120,7 @@ def figure_column(figure: Figure, heading: str = "", *, counted: bool = False) -
 CHANCE_LABEL = "(chance)"
 RATER_LABEL = "(one rater)"
 HALVES_LABEL = "(half the raters)"
+CONTROL_LABELS = CHANCE_LABEL, RATER_LABEL, HALVES_LABEL
 
 
 def ranking_sections(concordance: Concordance) -> Iterator[Section]:
@@ -139,9 +135,6 @@ def ranking_sections(concordance: Concordance) -> Iterator[Section]:
         yield Section("Pairwise comparisons of metrics", matrices, note, place="pages")
     yield from partial_sections(concordance)
     yield from group_sections(concordance)
-    swaps = tuple(_test_table(scale) for scale in concordance.scales if scale.apart)
-    if swaps:
-        yield Section("All tests between metrics", swaps, SWAP_NOTE, "pages", folded=True)
 
 
 def metric_label(metric: MetricFigures) -> str:
@@ -155,55 +148,54 @@ def metric_labels(scale: ScaleConcordance) -> dict[str, str]:
     return {metric.metric: metric_label(metric) for metric in scale.metrics}
 
 
+def scale_figures(scale: ScaleConcordance) -> dict[str, Mapping[Figure, Estimate]]:
+    """Return the coefficients of metrics by label, then those of chance and of raters."""
+    return {
+        **{metric_label(metric): metric.figures for metric in scale.metrics},
+        CHANCE_LABEL: scale.chance,
+        RATER_LABEL: {ceiling.figure: ceiling.rater for ceiling in scale.ceilings},
+        HALVES_LABEL: {ceiling.figure: ceiling.halves for ceiling in scale.ceilings},
+    }
+
+
 def _ranking_intervals(ranking: ScaleRanking) -> Intervals:
     scale, figure, labels = ranking.scale, ranking.figure, metric_labels(ranking.scale)
-    names, value = (*ranking.rank.order, *ranking.rank.aside), figure_value(figure)
-    drawn = {labels[name]: ranking.estimates[name] for name in names}
-    drawn |= {CHANCE_LABEL: ranking.chance} if ranking.chance else {}
-    for ceiling in scale.ceilings:
-        if ceiling.figure == figure:
-            drawn |= {RATER_LABEL: ceiling.rater, HALVES_LABEL: ceiling.halves}
+    value, figures = figure_value(figure), scale_figures(scale)
+    ranked = [labels[name] for name in (*ranking.rank.order, *ranking.rank.aside)]
+    controls = [label for label in CONTROL_LABELS if figure in figures[label]]
+    shown = {label: figures[label] for label in (*ranked, *controls)}
     title = f"{scale.scale.name}, {ranking_title(figure)}: {value_title(value)}"
-    rows = tuple((name, {name: estimate}) for name, estimate in drawn.items())
-    return Intervals(title, value, "metric", rows, _ranking_table(ranking, title))
+    rows = tuple((label, {label: known[figure]}) for label, known in shown.items())
+    return Intervals(title, value, "metric", rows, _ranking_table(ranking, title, shown))
 
 
-def _ranking_table(ranking: ScaleRanking, title: str) -> Table:
+def _ranking_table(
+    ranking: ScaleRanking, title: str, shown: Mapping[str, Mapping[Figure, Estimate]]
+) -> Table:
     """Return the ranking, with the values of the other two correlations beside it."""
-    scale, rank, figure = ranking.scale, ranking.rank, ranking.figure
-    labels, metrics = metric_labels(scale), scale.by_name
+    figure, labels = ranking.figure, metric_labels(ranking.scale)
     others = [Figure(figure.level, n) for n in CORRELATIONS if n != figure.coefficient]
-    best = ranking.names[0] if ranking.names else ""
-    p = {
-        other: p_value(test.corrected)
-        for test in ranking.differences
-        for name, other in ((test.a, test.b), (test.b, test.a))
-        if name == best
-    }
-    places = {name: f"{n}" for n, group in enumerate(rank.groups, 1) for name in group}
-    entries: list[tuple[str, str, Mapping[Figure, Estimate], str]] = [
-        (labels[name], places.get(name, "–"), metrics[name].figures, p.get(name, "–"))
-        for name in (*rank.order, *rank.aside)
-    ]
-    controls = [
-        (CHANCE_LABEL, scale.chance),
-        (RATER_LABEL, {one.figure: one.rater for one in scale.ceilings}),
-        (HALVES_LABEL, {one.figure: one.halves for one in scale.ceilings}),
-    ]
-    entries += [(label, "", figures, "") for label, figures in controls if figure in figures]
+    places, p = dict.fromkeys(CONTROL_LABELS, ""), dict.fromkeys(CONTROL_LABELS, "")
+    for place, group in enumerate(ranking.rank.groups, 1):
+        places |= {labels[name]: f"{place}" for name in group}
+    for test in ranking.differences:
+        if ranking.names and ranking.names[0] in (test.a, test.b):
+            name = test.b if test.a == ranking.names[0] else test.a
+            p[labels[name]] = p_value(test.corrected)
     rows = (
         (
             label,
-            place,
-            figures[figure],
-            *(figures[other].value if other in figures else None for other in others),
-            figures[figure].n,
-            p_cell,
+            places.get(label, "–"),
+            known[figure],
+            *(known[other].value if other in known else None for other in others),
+            known[figure].n,
+            p.get(label, "–"),
         )
-        for label, place, figures, p_cell in entries
+        for label, known in shown.items()
     )
     values = [
-        figure_column(one, CORRELATIONS.get(one.coefficient, "value")) for one in (figure, *others)
+        figure_column(column, CORRELATIONS.get(column.coefficient, "value"))
+        for column in (figure, *others)
     ]
     p_heading = CORRECTED_P_HEADINGS.get(ranking.correction, "p").replace("p", "p vs best", 1)
     columns: Columns = ("metric", "group", *values, N, Column(p_heading))
@@ -291,8 +283,8 @@ def _test_note(concordance: Concordance) -> str:
     )
 
 
-def _test_table(scale: ScaleConcordance) -> Table:
-    rows = (
+def _test_tables(scale: ScaleConcordance) -> Iterator[Table]:
+    rows = [
         (
             f"{test.a} – {test.b}",
             ranking_title(test.figure),
@@ -301,11 +293,12 @@ def _test_table(scale: ScaleConcordance) -> Table:
             test.williams,
         )
         for test in scale.apart
-    )
+    ]
     headings = *(wording.heading for wording in SWAP_WORDING.values()), "p, Williams"
     tests = (Column(heading, show=p_value) for heading in headings)
     columns: Columns = ("metrics", "level", "difference", *tests)
-    return draw_rows(f"{scale.scale.name}: tests between metrics", columns, rows, 2)
+    if rows:
+        yield draw_rows(f"{scale.scale.name}: tests between metrics", columns, rows, 2)
 
 
 SWAP_NOTE = (
@@ -344,9 +337,13 @@ def _partial_table(ranking: ScaleRanking, columns: Sequence[str]) -> Table:
     given = plain._replace(coefficient=PARTIAL_COEFFICIENTS[plain.coefficient])
     metrics = [ranking.scale.by_name[n] for n in (*ranking.names, *ranking.rank.aside)]
     rows = (
-        (metric_label(metric), own[plain], own[given], own[given].n)
+        (
+            metric_label(metric),
+            metric.figures[plain],
+            metric.figures[given],
+            metric.figures[given].n,
+        )
         for metric in metrics
-        for own in [metric.figures]
         if metric.metric not in columns
     )
     title = f"{ranking.scale.scale.name}, {ranking_title(plain)}: {figure_value(plain).name}"
@@ -384,7 +381,7 @@ def _group_intervals(scale: ScaleConcordance, figure: Figure, field: str) -> Int
     ]
     columns = (figure_column(figure, group.group, counted=True) for group in groups)
     table = draw_rows(title, ("metric", *columns), rows)
-    sizes = (f"{one.systems:,}, {one.items:,}, {one.raters:,}" for one in groups)
+    sizes = (f"{group.systems:,}, {group.items:,}, {group.raters:,}" for group in groups)
     table = replace(table, rows=(*table.rows, (SIZES_LABEL, *sizes)))
     drawn = tuple(
         (group.group, {labels[n]: figures[figure] for n, figures in group.figures.items()})
@@ -414,32 +411,21 @@ MAX_PLOTTED_METRICS = 12
 
 def table_sections(concordance: Concordance) -> Iterator[Section]:
     """Yield the tables and plots behind the ranking."""
-    scatters = tuple(_scatter_plots(scale) for scale in concordance.scales if scale.people)
-    if not has_one_system(concordance):
-        yield Section("Scores versus ratings", scatters, SCATTER_NOTE, place="pages")
-    tables = tuple(table for scale in concordance.scales for table in _coefficient_tables(scale))
-    yield Section("All coefficients", tables, COEFFICIENT_NOTE, place="pages", folded=True)
-    errors = tuple(table for scale in concordance.scales for table in _error_tables(scale))
-    if errors:
-        yield Section("Mapping errors (ITU-T P.1401)", errors, MAPPING_NOTE, place="pages")
-    ceilings = tuple(
-        draw_rows(
-            f"{scale.scale.name}: agreement among raters",
-            CEILING_COLUMNS,
-            ((figure_value(c.figure), c.rater, c.halves, c.stepped) for c in scale.ceilings),
-        )
-        for scale in concordance.scales
-        if scale.ceilings
-    )
-    if ceilings:
-        note = "How well raters agree with each other, measured by the same coefficients."
-        yield Section("Agreement among raters", ceilings, note, "pages", folded=True)
-    curves = tuple(curve for scale in concordance.scales for curve in _curve_plots(scale))
-    if curves:
-        yield Section("Sample sizes", curves, CURVE_NOTE, place="pages")
+    for title, draw_parts, note, folded in (
+        ("All tests between metrics", _test_tables, SWAP_NOTE, True),
+        ("Scores versus ratings", _scatter_plots, SCATTER_NOTE, False),
+        ("All coefficients", _coefficient_tables, COEFFICIENT_NOTE, True),
+        ("Mapping errors (ITU-T P.1401)", _error_tables, MAPPING_NOTE, False),
+        ("Agreement among raters", _ceiling_tables, CEILING_NOTE, True),
+        ("Sample sizes", _curve_plots, CURVE_NOTE, False),
+    ):
+        if parts := tuple(part for scale in concordance.scales for part in draw_parts(scale)):
+            yield Section(title, parts, note, "pages", folded)
 
 
-def _scatter_plots(scale: ScaleConcordance) -> Scatters:
+def _scatter_plots(scale: ScaleConcordance) -> Iterator[Scatters]:
+    if len(scale.people) < 2:
+        return
     plots = []
     for metric in scale.metrics[:MAX_PLOTTED_METRICS]:
         points = tuple(
@@ -447,24 +433,22 @@ def _scatter_plots(scale: ScaleConcordance) -> Scatters:
             for name, estimate in metric.systems.items()
             if name in scale.people
         )
-        curves = [errors.curve for errors in metric.mapped if errors.level == "system"]
+        curve = next((errors.curve for errors in metric.mapped if errors.level == "system"), ())
         pearson = metric.figures.get(Figure("system", "pearson"))
         caption = f"r {number(pearson.value, PEARSON)}" if pearson else ""
-        plots.append(Scatter(metric_label(metric), caption, points, curves[0] if curves else ()))
-    means = (
-        Column(
-            metric_label(metric), show=lambda one: "–" if isnan(one.value) else f"{one.value:.4g}"
-        )
-        for metric in scale.metrics
-    )
-    columns: Columns = ("system", f"mean rating, {scale.scale.name}", *means)
+        plots.append(Scatter(metric_label(metric), caption, points, curve))
+    means = (Column(metric_label(metric), show=_mean_text) for metric in scale.metrics)
     rows = (
         (system, people, *(metric.systems.get(system) for metric in scale.metrics))
         for system, people in scale.people.items()
     )
-    title = f"{scale.scale.name}: system means"
-    table = draw_rows(title, columns, rows, value=scale.scale)
-    return Scatters(title, scale.scale, tuple(plots), table)
+    title, rating = f"{scale.scale.name}: system means", f"mean rating, {scale.scale.name}"
+    table = draw_rows(title, ("system", rating, *means), rows, value=scale.scale)
+    yield Scatters(title, scale.scale, tuple(plots), table)
+
+
+def _mean_text(mean: Estimate) -> str:
+    return "–" if isnan(mean.value) else f"{mean.value:.4g}"
 
 
 SCATTER_NOTE = (
@@ -476,19 +460,17 @@ SCATTER_NOTE = (
 
 
 def _coefficient_tables(scale: ScaleConcordance) -> Iterator[Table]:
+    series = scale_figures(scale)
     for level, wording in LEVEL_WORDING.items():
-        names = [f for f in (scale.metrics[0].figures if scale.metrics else ()) if f.level == level]
-        if not names:
-            continue
-        series = {metric_label(metric): metric.figures for metric in scale.metrics}
-        if names[0] in scale.chance:
-            series[CHANCE_LABEL] = scale.chance
-        rows = (
-            (name, estimates[names[0]].n, *map(estimates.get, names))
-            for name, estimates in series.items()
-        )
-        columns: Columns = ("metric", N, *map(figure_column, names))
-        yield draw_rows(f"{scale.scale.name}: {wording.phrase}", columns, rows)
+        figures = [figure for figure in next(iter(series.values())) if figure.level == level]
+        rows = [
+            (label, known[figures[0]].n, *map(known.get, figures))
+            for label, known in series.items()
+            if figures and figures[0] in known and label not in (RATER_LABEL, HALVES_LABEL)
+        ]
+        columns: Columns = ("metric", N, *map(figure_column, figures))
+        if rows:
+            yield draw_rows(f"{scale.scale.name}: {wording.phrase}", columns, rows)
 
 
 COEFFICIENT_NOTE = (
@@ -507,7 +489,7 @@ def _error_tables(scale: ScaleConcordance) -> Iterator[Table]:
         rows = [
             (
                 metric_label(metric),
-                errors.used + " (few points)" * (errors.used not in (errors.asked, "flat")),
+                f"{errors.used}{'' if errors.used in (errors.asked, 'flat') else ' (few points)'}",
                 errors.rmse.n,
                 errors.pearson,
                 errors.rmse,
@@ -531,12 +513,19 @@ MAPPING_NOTE = (
 )
 
 
+CEILING_NOTE = "How well raters agree with each other, measured by the same coefficients."
 CEILING_COLUMNS = (
     Column("coefficient", show=lambda value: f"{value.name} {value.doc}"),
     "one rater vs the others",
     "half vs half",
     Column("two full panels (Spearman–Brown)", value=PEARSON),
 )
+
+
+def _ceiling_tables(scale: ScaleConcordance) -> Iterator[Table]:
+    rows = [(figure_value(c.figure), c.rater, c.halves, c.stepped) for c in scale.ceilings]
+    if rows:
+        yield draw_rows(f"{scale.scale.name}: agreement among raters", CEILING_COLUMNS, rows)
 
 
 def _curve_plots(scale: ScaleConcordance) -> Iterator[Curve]:
