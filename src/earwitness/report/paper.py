@@ -217,9 +217,9 @@ def text_rows(table: PaperTable, wanted: IntervalForm) -> list[TextRow]:
     forms, rows = column_forms(table, wanted), list[TextRow]()
     section = ""
     groups = group_values(((row.section, row.apart), row) for row in table.rows)
-    for (title, _), own in groups.items():
-        for row in own:
-            heading = None if row is not own[0] else title if title != section else ""
+    for (title, _), members in groups.items():
+        for row in members:
+            heading = None if row is not members[0] else title if title != section else ""
             texts = map(_cell_text, row.cells, table.columns, forms)
             rows.append(TextRow(heading, row.name, list(texts)))
         section = title
@@ -308,40 +308,35 @@ def _test_sentences(table: PaperTable) -> Iterator[str]:
     """Yield the meaning of the marks, and what was not tested."""
     if not table.test:
         return
-    columns = table.cells
-    tested = [any(cell.is_tested for cell in cells) for cells in columns]
+    cells = [cell for row in table.rows for cell in row.cells]
     where = f"column{_and_section(table)}"
-    if any(cell.is_worse for cells in columns for cell in cells):
+    if any(cell.is_worse for cell in cells):
         best = f"the best {table.heading} of the {where}"
         yield f"{WORSE_MARK}: significantly worse than {best} ({table.test})."
-    elif any(tested):
+    elif any(cell.is_tested for cell in cells):
         best = f"the best {table.heading} of its {where}"
         yield f"No {table.heading} is significantly worse than {best} ({table.test})."
-    missing = [
-        column.name
-        for column, has_test, cells in zip(table.columns, tested, columns, strict=True)
-        if not has_test and any(cell.is_best for cell in cells)
-    ]
+    tested, missing, untested = list[str](), list[str](), dict[str, list[str]]()
+    for column, column_cells in zip(table.columns, table.cells, strict=True):
+        if any(cell.is_tested for cell in column_cells):
+            tested.append(column.name)
+            for row, cell in zip(table.rows, column_cells, strict=True):
+                if _lacks_test(row, cell):
+                    untested.setdefault(row.name, []).append(column.name)
+        elif any(cell.is_best for cell in column_cells):
+            missing.append(column.name)
     if missing:
         yield f"Differences in {join_names(missing, MAX_NAMES_IN_CAPTION)} were not tested."
-    untested = list(dict.fromkeys(_untested_names(table, tested)))
     if untested:
-        yield f"Not tested against the best: {join_names(untested, MAX_NAMES_IN_CAPTION)}."
+        names = [
+            name if columns == tested else f"{name} in {join_names(columns)}"
+            for name, columns in untested.items()
+        ]
+        yield f"Not tested against the best: {join_names(names, MAX_NAMES_IN_CAPTION)}."
 
 
 def _and_section(table: PaperTable) -> str:
     return f" and {table.sections}" if table.sections else ""
-
-
-def _untested_names(table: PaperTable, tested: Sequence[bool]) -> Iterator[str]:
-    """Yield rows that were not tested, with the column if other columns were."""
-    for row in table.rows:
-        cells = zip(table.columns, tested, row.cells, strict=True)
-        names = [column.name for column, known, cell in cells if known and _lacks_test(row, cell)]
-        if names and len(names) == sum(tested):
-            yield row.name
-        else:
-            yield from (f"{row.name} in {name}" for name in names)
 
 
 def _lacks_test(row: PaperRow, cell: PaperCell) -> bool:

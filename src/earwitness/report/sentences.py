@@ -179,14 +179,12 @@ def _tested_pairs_text(matrices: Sequence[Matrix]) -> str:
     text = f"{count} pair{'s' * (len(pairs) != 1)} tested"
     unranked = {name for matrix in matrices for name in (*matrix.controls, *matrix.few)}
     others = {pair for pair in tested if pair & unranked}
-    if not others:
-        return text
-    names = sorted({name for pair in others for name in pair & unranked})
-    share = "all" if others == tested else f"{len(others):,}"
-    text += f", {share} of them with {join_names(names, conjunction='or')}"
-    differing = len({frozenset((c.a, c.b)) for c in contrasts if c.better})
-    verb = "differs" if differing == 1 else "differ"
-    return text + (f", of which {differing:,} {verb} significantly" if differing else "")
+    if others:
+        names = sorted({name for pair in others for name in pair & unranked})
+        text += f", {len(others):,} of them with {join_names(names, conjunction='or')}"
+    if differing := {frozenset((c.a, c.b)) for c in contrasts if c.better}:
+        text += f", of which {len(differing):,} significant"
+    return text
 
 
 def comparison_sentences(matrix: Matrix, context: FindingContext) -> Iterator[str]:
@@ -210,29 +208,32 @@ def _leader_sentence(
     matrix: Matrix, values: dict[str, float], by: str, context: FindingContext
 ) -> str:
     """Return how all other systems compare with the best one, or with each of equally good ones."""
-    lead, name = leaders(matrix), matrix.value.name
-    outcomes = _outcomes_by_leader(matrix, values)
-    is_undecided = _nothing_differs(competing_contrasts(matrix))
+    lead, outcomes = leaders(matrix), _outcomes_by_leader(matrix, values)
+    figure = number(values[lead[0]], matrix.value)
     if len(lead) == 1 and {*outcomes[lead[0]]} == {"better"}:
         beaten = outcomes[lead[0]]["better"]
-        figures = f"{number(values[lead[0]], matrix.value)}; "
-        figures += _difference_text(matrix, lead[0], beaten[0], context)
+        figures = f"{figure}; {_difference_text(matrix, lead[0], beaten[0], context)}"
         return f"{lead[0]} is significantly better than {join_names(beaten)} {by} ({figures})"
-    verb = "has" if len(lead) == 1 else "have"
-    figure = number(values[lead[0]], matrix.value)
-    if all({*own} <= {None, "untested"} for own in outcomes.values()):
+    if all({*names_by_outcome} <= {None, "untested"} for names_by_outcome in outcomes.values()):
         figure += f", {context.size}"  # otherwise, differences have it
-    first = f"{join_names(lead)} {verb} the best {name} ({figure})"
-    clauses = [no_difference_phrase([matrix], context), first] if is_undecided else [first]
+    verb = "has" if len(lead) == 1 else "have"
+    clauses = [f"{join_names(lead)} {verb} the best {matrix.value.name} ({figure})"]
+    is_undecided = _nothing_differs(competing_contrasts(matrix))
+    if is_undecided:
+        clauses.insert(0, no_difference_phrase([matrix], context))
     for leader, names_by_outcome in outcomes.items():
         subject = "it" if len(lead) == 1 else leader
         phrases = []
-        for outcome in OUTCOME_PHRASES:
+        for outcome, phrase in OUTCOME_PHRASES.items():
             if outcome in names_by_outcome and not (is_undecided and outcome == "same"):
-                others = names_by_outcome[outcome]
-                phrases.append(_outcome_phrase(matrix, leader, outcome, others, context))
+                names = names_by_outcome[outcome]
+                phrase += f" {join_names(names)}"
+                if outcome == "worse":
+                    phrase += f" {context.common}"
                 if outcome not in (None, "untested"):
+                    phrase += f" ({_difference_text(matrix, leader, names[0], context)})"
                     context = replace(context, size="")  # the same size is named once
+                phrases.append(phrase)
         if phrases:
             clauses.append(f"{subject} is {join_names(phrases, len(phrases))}")
     return "; ".join(clauses)
@@ -259,21 +260,6 @@ OUTCOME_PHRASES: dict[Verdict | None, str] = {
     None: "not compared with",
     "worse": "significantly worse than",
 }
-
-
-def _outcome_phrase(
-    matrix: Matrix,
-    leader: str,
-    outcome: Verdict | None,
-    names: Sequence[str],
-    context: FindingContext,
-) -> str:
-    """Return how a leading system compares with others, with the difference from the nearest."""
-    where = f" {context.common}" * (outcome == "worse")
-    phrase = f"{OUTCOME_PHRASES[outcome]} {join_names(names)}{where}"
-    if outcome in (None, "untested"):
-        return phrase
-    return f"{phrase} ({_difference_text(matrix, leader, names[0], context)})"
 
 
 def _difference_text(matrix: Matrix, a: str, b: str, context: FindingContext) -> str:
@@ -316,35 +302,19 @@ def _controls_phrase(matrix: Matrix) -> str:
 
 def better_sentences(matrix: Matrix, context: FindingContext) -> Iterator[str]:
     """Yield which systems are better, if systems were only rated relative to others."""
-    significant = [contrast.p_corrected for contrast in matrix.contrasts if contrast.better]
-    if _nothing_differs(matrix.contrasts):
-        untested = _undecided_phrases(matrix, "untested", "not testable")
-        yield "; ".join([no_difference_phrase([matrix], context), *untested])
-        return
     clauses = []
+    if _nothing_differs(matrix.contrasts):
+        clauses.append(no_difference_phrase([matrix], context))
     for system in matrix.systems:
-        beaten = [name for name in matrix.systems if verdict(matrix, system, name) == "better"]
-        if beaten and system in matrix.controls:
-            clauses.append(
-                f"{join_names(beaten)} {'is' if len(beaten) == 1 else 'are'} significantly worse "
-                f"than {system}"
-            )
-        elif beaten:
-            clauses.append(f"{system} is significantly better than {join_names(beaten)}")
-    clauses += _undecided_phrases(matrix, "same", "not significantly different")
-    clauses += _undecided_phrases(matrix, "untested", "not testable")
-    if clauses:
-        largest = f"largest significant {p_phrase(max(significant))}, " if significant else ""
-        yield f"{matrix.value.name}: {'; '.join(clauses)} ({largest}{context.size})"
-
-
-def _undecided_phrases(matrix: Matrix, wanted: str, label: str) -> list[str]:
-    pairs = [
-        f"{contrast.a}–{contrast.b}"
-        for contrast in matrix.contrasts
-        if verdict(matrix, contrast.a, contrast.b) == wanted
-    ]
-    return [f"{label}: {join_names(pairs)}"] if pairs else []
+        if worse := [name for name in matrix.systems if verdict(matrix, system, name) == "better"]:
+            clauses.append(f"{system} is significantly better than {join_names(worse)}")
+    if pairs := [f"{c.a}–{c.b}" for c in matrix.contrasts if not is_tested(c)]:
+        clauses.append(f"not testable: {join_names(pairs)}")
+    if significant := [c.p_corrected for c in matrix.contrasts if c.better]:
+        size = f"largest significant {p_phrase(max(significant))}, {context.size}"
+        yield f"{matrix.value.name}: {'; '.join(clauses)} ({size})"
+    elif clauses:
+        yield "; ".join(clauses)
 
 
 # --- Wording -------------------------------------------------------------------------------------
@@ -381,14 +351,14 @@ def shorten_topics(topics: Sequence[Topic], limit: int) -> list[str]:
     """
     shown = [len(topic.sentences) for topic in topics]
     while _line_count(lines := _shown_sentences(topics, shown)) > limit:
-        heights = [
-            _line_count(topic.sentences[:n]) * bool(topic.name) * (n > 1)
-            for topic, n in zip(topics, shown, strict=True)
-        ]
-        rest = [place for place, topic in enumerate(topics) if topic.name and shown[place]]
-        if not rest:
+        heights = {
+            place: _line_count(topic.sentences[: shown[place]]) if shown[place] > 1 else 0
+            for place, topic in reversed([*enumerate(topics)])
+            if topic.name and shown[place]
+        }
+        if not heights:
             break
-        shown[heights.index(max(heights)) if any(heights) else rest[-1]] -= 1
+        shown[max(heights, key=heights.__getitem__)] -= 1
     return lines
 
 
