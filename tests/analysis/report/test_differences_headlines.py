@@ -76,12 +76,6 @@ def test_what_has_no_p_is_not_tested() -> None:
     )
 
 
-def test_others_that_cannot_be_tested_are_named() -> None:
-    pairs = pair("A", "B", "B"), pair("A", "C", p=NAN)
-    found = results(scale({"A": 3, "B": 4, "C": 2}, *pairs))
-    assert "QUALITY: also not testable: A–C" in short(found)
-
-
 def test_a_leader_by_mean_who_is_worse_is_said_to_be() -> None:
     pairs = pair("A", "B", "B"), pair("A", "C", "A"), pair("B", "C")
     found = results(scale({"A": 3.51, "B": 3.4, "C": 2}, *pairs))
@@ -161,7 +155,7 @@ def test_a_rule_that_was_not_applied_is_said_to_be() -> None:
     assert "No listener was excluded" not in methods_paragraph(found)
     assert "No listener was excluded" not in render(found)
     section = next(s for s in apply_renderer(found, "report").sections if s.title == "Screening")
-    assert section.parts == (Lines("", ("bs1534 could not be applied (see notes).",)),)
+    assert section.parts == (Lines("", ("bs1534 could not be applied.",)),)
 
 
 def test_if_everybody_fails_that_comes_right_after_the_finding() -> None:
@@ -475,11 +469,7 @@ def test_grades_against_one_reference_keep_their_means() -> None:
     pairs = pair("A", "ref", "ref"), pair("B", "ref"), pair("A", "B")
     found = results(scale({"A": -1, "B": 0}, *pairs, value=Value("SDG", "high", -4, 4, "")))
     assert short(found) == (
-        "SDG: ref is significantly better than A; not significantly different: B–ref and A–B "
-        "(largest significant p = 0.0010, 12 listeners)",
-    )
-    assert short(with_controls(found, "ref"))[0].startswith(
-        "SDG: A is significantly worse than ref; "
+        "SDG: ref is significantly better than A (largest significant p = 0.0010, 12 listeners)",
     )
     made = render(found, "md")
     assert "|  | estimate | vs ref | vs A | vs B |" in made
@@ -592,16 +582,11 @@ def test_pairs_that_were_not_planned_are_not_hidden() -> None:
     assert short(found) == (
         "B has the best QUALITY (4.50); it is significantly better than A (B − A: −0.30 [−0.50, "
         "−0.10], p = 0.0010, 12 listeners) and not compared with D and C",
-        "QUALITY: also not significantly different: A–C",
-        "Only 2 of 6 pairs of systems were compared: A – B and A – C; nothing is concluded about "
-        "the others",
+        "Only 2 of 6 pairs of systems were compared on QUALITY; nothing is concluded about the "
+        "others",
     )
     assert ", empty: not compared" in render(found, "md")
     twice = results(*found.scales, replace(found.scales[0], value=replace(QUALITY, name="OTHER")))
-    assert short(twice)[0] == (
-        "B has the best mean on QUALITY and OTHER, but not all differences from other systems are "
-        "significant (12 listeners, alpha = 0.05)"
-    )
     assert sum("nothing is concluded about the others" in line for line in short(twice)) == 1
     every = [pair(a, b) for a, b in combinations(means, 2)]
     assert "not compared" not in render(results(scale(means, *every)), "md")

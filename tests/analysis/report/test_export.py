@@ -17,7 +17,7 @@ import pytest
 
 from earwitness.analysis.plan import ANALYSIS_INTERVALS, Analysis, Rule
 from earwitness.analysis.report.export import UNKNOWN_PROCEDURE, methods_paragraph, tables_csv
-from earwitness.analysis.report.wording import ESTIMANDS, ESTIMATE_NAMES
+from earwitness.analysis.report.wording import ESTIMATE_NAMES, INTERVAL_WORDING
 from earwitness.analysis.results import Procedure, Results
 from earwitness.core import Estimate, Key, Value
 from earwitness.output_formats import FORMS, render
@@ -454,7 +454,7 @@ def test_the_methods_tell_what_was_done(whole: Results) -> None:
     told = methods_paragraph(whole)
     votes = sum(r.votes for s in whole.scales for r in s.systems.values())
     for part in (
-        "32 listeners took part. Of these, 3 were excluded",
+        "32 listeners took part. 3 listeners were excluded",
         "by p808 (variance of ratings below 0.1, or Pearson correlation with the mean of the other "
         "listeners below 0.4, on any scale).",
         f"{votes:,} votes on the scales SIG (1 to 5), BAK (1 to 5) and OVRL (1 to 5) were "
@@ -485,7 +485,7 @@ def test_the_methods_tell_what_each_mean_averages(whole: Results) -> None:
     plan = replace(whole.plan, interval="two_way_bootstrap")
     votes = replace(whole, scales=(), plan=plan)
     assert "Each mean" not in methods_paragraph(votes)
-    assert {*ESTIMANDS} == {*ANALYSIS_INTERVALS, ITEM_ADJUSTED, ITEM_T}
+    assert {*INTERVAL_WORDING} == {*ANALYSIS_INTERVALS, ITEM_ADJUSTED, ITEM_T}
 
 
 def test_the_methods_do_not_announce_what_is_undefined() -> None:

@@ -2,47 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from earwitness.analysis.plan import NO_CORRECTION
-from earwitness.analysis.report.agreement import agreement_sections, effect_headlines
+from earwitness.analysis.report import (
+    agreement,
+    choices,
+    differences,
+    equivalence,
+    groups,
+    listeners,
+    means,
+    plane,
+    rubric,
+    screening,
+)
 from earwitness.analysis.report.choices import (
     ABILITY,
     RIGHT_ANSWER_SHARE,
-    choice_headlines,
-    choice_sections,
     choice_tests,
     clusters_text,
 )
-from earwitness.analysis.report.differences import (
-    basis_sentences,
-    difference_headlines,
-    difference_sections,
-    matrix_of,
-)
-from earwitness.analysis.report.equivalence import equivalence_headlines, equivalence_sections
+from earwitness.analysis.report.differences import basis_sentences, matrix_of
 from earwitness.analysis.report.export import methods_paragraph
-from earwitness.analysis.report.groups import group_headlines, group_sections
-from earwitness.analysis.report.listeners import (
-    comment_sections,
-    listener_headlines,
-    listener_sections,
-)
-from earwitness.analysis.report.means import (
-    has_pairs,
-    mean_sections,
-    rated_clause,
-    vote_methods,
-)
-from earwitness.analysis.report.plane import plane_headlines, plane_sections
-from earwitness.analysis.report.rubric import fault_sections, rubric_headlines, rubric_sections
-from earwitness.analysis.report.screening import (
-    all_failed,
-    failure_clause,
-    screening_headlines,
-    screening_sections,
-)
+from earwitness.analysis.report.means import has_pairs, rated_clause, vote_methods
+from earwitness.analysis.report.screening import all_failed, failure_clause
 from earwitness.analysis.report.wording import (
     INTERVAL_WORDING,
     MAX_LISTED_NAMES,
@@ -57,7 +42,7 @@ from earwitness.analysis.report.wording import (
     unit_count,
 )
 from earwitness.analysis.results import PairChoices, Results, ScaleResults
-from earwitness.core import Contrast
+from earwitness.core import Contrast, group_values
 from earwitness.report.paper import PaperColumn, PaperTable, best_first, paper_rows
 from earwitness.report.parts import Matrix, Quote, Report, Section
 from earwitness.report.sentences import (
@@ -97,50 +82,50 @@ def _terminal_hint(sections: Sequence[Section]) -> str:
     return f"also in -o report.html: {', '.join(titles)}" if titles else ""
 
 
+# every topic has sections, headlines, sentences for the methods paragraph, or tables
 SECTIONS = (  # in reading order
-    plane_sections,
-    mean_sections,
-    difference_sections,
-    equivalence_sections,
-    group_sections,
-    choice_sections,
-    rubric_sections,
-    fault_sections,
-    listener_sections,
-    comment_sections,
-    screening_sections,
-    agreement_sections,
+    plane,
+    means,
+    differences,
+    equivalence,
+    groups,
+    choices,
+    rubric,
+    listeners,
+    screening,
+    agreement,
 )
 
 
 def _all_sections(results: Results) -> Iterator[Section]:
     if lines := shorten_topics(list(_headlines(results)), MAX_SUMMARY_LINES):
         yield summary_section(lines)
-    for sections in SECTIONS:
-        yield from sections(results)
+    for topic in SECTIONS:
+        yield from topic.sections(results)
     yield Section(
         "Methods", (Quote(methods_paragraph(results)),), "To copy into a paper:", place="pages"
     )
 
 
 MAX_SUMMARY_LINES = 14
+SIMULATED_NOTE = "All listeners were simulated; these are not ratings by people"
 HEADLINES = {
-    "equivalence": equivalence_headlines,
-    "the TC/SD plane": plane_headlines,
-    "groups": group_headlines,
-    "the rubric": rubric_headlines,
-    "screening": screening_headlines,
-    "effects of order": effect_headlines,
-    "listeners": listener_headlines,
+    "equivalence": equivalence,
+    "the TC/SD plane": plane,
+    "groups": groups,
+    "the rubric": rubric,
+    "screening": screening,
+    "effects of order": agreement,
+    "listeners": listeners,
 }
 
 
 def _headlines(results: Results) -> Iterator[Topic]:
     """Yield the finding, what limits it, then further findings and excluded listeners."""
-    findings = [*difference_headlines(results), *choice_headlines(results)]
-    limits = [capitalized(failure_clause(results))] * all_failed(results)
+    findings = [*differences.headlines(results), *choices.headlines(results)]
+    limits = [capitalized(failure_clause(results))] if all_failed(results) else []
     limits += first_notes(results.notes)
-    limits += ["All listeners were simulated; these are not ratings by people"] * results.simulated
+    limits += [SIMULATED_NOTE] if results.simulated else []
     if results.over_items:
         limits.append(f"{raters_clause(results)}; {UNKNOWN_RATERS_CLAUSE}")
     changes = [f"Deviation from the planned analysis: {change}" for change in results.changed]
@@ -148,8 +133,8 @@ def _headlines(results: Results) -> Iterator[Topic]:
     yield Topic("", limits)
     yield Topic("", changes)
     yield Topic("differences between systems", findings[1:])
-    for name, headlines in HEADLINES.items():
-        yield Topic(name, list(headlines(results)))
+    for name, topic in HEADLINES.items():
+        yield Topic(name, list(topic.headlines(results)))
 
 
 def result_systems(results: Results) -> tuple[str, ...]:
@@ -167,16 +152,12 @@ def _subtitle(results: Results) -> str:
     whom = unit_count(results, results.units)
     if results.left:
         whom = f"{results.units:,} of {unit_count(results, results.listeners)}"
+    rated = count_text(len(result_systems(results)), "system")
+    if any(map(has_pairs, results.scales)):
+        rated = rated_clause(results.scales)
     scales = ", ".join(scale.value.name for scale in results.scales)
     files = ", ".join(file.name for file in results.inputs)
-    message = f"{_rated_text(results)}, {whom}{f'; {scales}' if scales else ''}"
-    return f"{message}; {files}" if files else message
-
-
-def _rated_text(results: Results) -> str:
-    if any(map(has_pairs, results.scales)):
-        return rated_clause(results.scales)
-    return count_text(len(result_systems(results)), "system", "systems")
+    return "; ".join(filter(None, [f"{rated}, {whom}", scales, files]))
 
 
 def _provenance(results: Results) -> Iterator[str]:
@@ -204,18 +185,32 @@ def results_table(results: Results) -> PaperTable:
     correct answers of a pair (ABX).
     """
     matrices = [_paper_matrix(results, scale) for scale in results.scales]
+    figures = group_values((_scale_figure(scale), scale.value.name) for scale in results.scales)
+    has_pair_rows = all(has_pairs(s) or _scale_figure(s) == SHARES for s in results.scales)
     names = list(dict.fromkeys(name for matrix in matrices for name in matrix.systems))
     return PaperTable(
         "ratings",
-        " ".join(_paper_about(results)),
-        "pair" if matrices and all(map(_has_pair_rows, results.scales)) else "system",
+        " ".join(_paper_about(results, figures)),
+        "pair" if matrices and has_pair_rows else "system",
         tuple(PaperColumn(matrix.value) for matrix in matrices),
         paper_rows(best_first(names, matrices), matrices),
-        _paper_intervals(results),
+        _paper_intervals(results, figures),
         _paper_test(results),
         tuple(_paper_notes(results)),
         signature=results.signature,
     )
+
+
+SHARES = "shares of correct answers"
+ABILITIES = "log Bradley–Terry abilities"
+MEANS = "mean ratings"
+
+
+def _scale_figure(scale: ScaleResults) -> str:
+    """Return what the numbers of a scale are."""
+    if scale.systems or not scale.choices:
+        return MEANS
+    return ABILITIES if scale.abilities else SHARES
 
 
 def _paper_matrix(results: Results, scale: ScaleResults) -> Matrix:
@@ -239,46 +234,35 @@ def _choice_contrast(results: Results, scale: ScaleResults, choice: PairChoices)
     )
 
 
-def _has_pair_rows(scale: ScaleResults) -> bool:
-    return has_pairs(scale) or (not scale.systems and scale.abilities is None)
-
-
-def _paper_about(results: Results) -> Iterator[str]:
+def _paper_about(results: Results, figures: Mapping[str, list[str]]) -> Iterator[str]:
     """Yield what the numbers are, and how many listeners, votes and choices they are based on."""
     people = unit_count(results, results.units)
     excluded = f" ({len(results.left):,} more excluded by screening)" if results.left else ""
-    able = [scale.value.name for scale in results.scales if not scale.systems and scale.abilities]
-    right = [
-        scale.value.name for scale in results.scales if not scale.systems and not scale.abilities
-    ]
     kinds = [
-        *(["mean ratings"] if any(scale.systems for scale in results.scales) else []),
-        *([f"log Bradley–Terry abilities ({join_names(able)})"] if able else []),
-        *([f"shares of correct answers ({join_names(right)})"] if right else []),
+        kind if kind == MEANS else f"{kind} ({join_names(names)})"
+        for kind, names in figures.items()
     ]
     by = "over" if results.over_items else "by"
     yield f"{capitalized(join_names(kinds or ['ratings']))} {by} {people}{excluded}."
     if results.over_items:
         yield f"{raters_clause(results)}."
     if results.simulated:
-        yield "All listeners were simulated; these are not ratings by people."
+        yield f"{SIMULATED_NOTE}."
     if any(scale.systems for scale in results.scales):
         yield next(vote_methods(results))
     if results.choices:
         total = sum(choice.wins + choice.losses + choice.ties for choice in results.choices)
-        yield f"{count_text(total, 'choice', 'choices')} between two sounds were analysed."
+        yield f"{count_text(total, 'choice')} between two sounds were analysed."
 
 
-def _paper_intervals(results: Results) -> str:
-    methods = []
-    if any(scale.systems for scale in results.scales):
-        name = interval_method(results)
-        methods.append(INTERVAL_WORDING[name].about if name in INTERVAL_WORDING else name)
-    if any(not scale.systems and scale.abilities for scale in results.scales):
-        methods.append(f"abilities: cluster-robust over {clusters_text(results)}")
-    if any(not scale.systems and not scale.abilities for scale in results.scales):
-        methods += [f"shares: {test.name}" for test in choice_tests(results)]
-    return f"{level_percent(results)} confidence intervals ({'; '.join(methods)})"
+def _paper_intervals(results: Results, figures: Mapping[str, list[str]]) -> str:
+    methods = {
+        MEANS: INTERVAL_WORDING[interval_method(results)].about,
+        ABILITIES: f"abilities: cluster-robust over {clusters_text(results)}",
+        SHARES: "; ".join(f"shares: {test.name}" for test in choice_tests(results)),
+    }
+    clauses = "; ".join(methods[kind] for kind in figures)
+    return f"{level_percent(results)} confidence intervals ({clauses})"
 
 
 def _paper_test(results: Results) -> str:
@@ -289,7 +273,7 @@ def _paper_test(results: Results) -> str:
         tests += [f"choices: {test.name}, two-sided" for test in choice_tests(results)]
     if not tests:
         return ""
-    within = " within each scale" * (results.plan.correction != NO_CORRECTION)
+    within = "" if results.plan.correction == NO_CORRECTION else " within each scale"
     alpha = f"p < {1 - results.plan.level:.4g}"
     return f"{'; '.join(tests)}; {correction_clause(results)}{within}, {alpha}"
 
@@ -300,10 +284,10 @@ def _paper_notes(results: Results) -> Iterator[str]:
         for name in scale.controls:
             if name in scale.systems:
                 unranked.setdefault(name, []).append(scale.value.name)
-    controls = [
-        name if _is_control(results, name) else f"{name} (in {join_names(scales)})"
-        for name, scales in unranked.items()
-    ]
+    controls = []
+    for name, scales in unranked.items():
+        is_control = len(scales) == sum(name in scale.systems for scale in results.scales)
+        controls.append(name if is_control else f"{name} (in {join_names(scales)})")
     if controls:
         yield f"Not ranked: {join_names(controls, MAX_LISTED_NAMES)}."
     yield from (f"{sentence}." for sentence in basis_sentences(results))
@@ -311,8 +295,3 @@ def _paper_notes(results: Results) -> Iterator[str]:
     if separated:
         names = join_names(sorted(separated), MAX_LISTED_NAMES)
         yield f"∞: won or lost every choice, so that no ability can be estimated ({names})."
-
-
-def _is_control(results: Results, name: str) -> bool:
-    """Return whether a system is a control on every scale on which it was rated."""
-    return all(name in scale.controls for scale in results.scales if name in scale.systems)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import isnan
 from operator import attrgetter
 from typing import Any
 
 from earwitness.analysis.means import MIN_LISTENERS_FOR_DIFFERENCE
+from earwitness.analysis.report.listeners import name_listeners
 from earwitness.analysis.report.means import doubled_sentence
 from earwitness.analysis.report.wording import (
+    AGREEMENT,
     ESTIMATE,
     LISTENER,
     MAX_LISTED_NAMES,
     UNBOUNDED,
     any_defined,
+    draw_named_cells,
 )
 from earwitness.analysis.results import (
     Effect,
@@ -23,7 +27,8 @@ from earwitness.analysis.results import (
     Stimulus,
     Subjects,
 )
-from earwitness.core import Value
+from earwitness.core import Estimate, Value, group_values
+from earwitness.ratings.records import Who
 from earwitness.report.columns import Column, N, TableRows, draw_rows, estimate_parts, record_rows
 from earwitness.report.numbers import COMPONENT_LABELS, number, p_value, value_title
 from earwitness.report.parts import PEOPLE_SERIES, Intervals, Section, Table
@@ -33,18 +38,16 @@ from earwitness.stats.significance import holm
 # --- Agreement, subject model and effects --------------------------------------------------------
 
 
-AGREEMENT_FIGURE = Value("agreement", "high", -1, 1, "")
 BIAS = Value(
     "bias", "none", *UNBOUNDED, "scale points above (+) or below (−) the other listeners", "points"
 )
 INCONSISTENCY = Value(
     "inconsistency", "low", 0, UNBOUNDED[1], "standard deviation, scale points", "points"
 )
-TOO_FEW_LISTENERS_TEXT = "too few listeners"
 MAX_TABLE_ITEMS = 300  # longer tables of items are omitted from pages
 
 
-def agreement_sections(results: Results) -> Iterator[Section]:
+def sections(results: Results) -> Iterator[Section]:
     """Yield the sections on agreement, subject model, effects, repeated votes and items."""
     if any(scale.agreement for scale in results.scales):
         yield Section("Agreement between listeners", (_agreement_table(results.scales),))
@@ -57,93 +60,86 @@ def agreement_sections(results: Results) -> Iterator[Section]:
         yield Section("Order effects", (table,), note)
     if results.retests:
         title, rows = "repeated ratings of the same stimulus", map(_retest_cells, results.retests)
-        table = draw_rows(title, RETEST_COLUMNS, rows, value=AGREEMENT_FIGURE)
+        table = draw_rows(title, RETEST_COLUMNS, rows, value=AGREEMENT)
         yield Section("Test–retest reliability", (table,), place="pages")
     if results.doubled:
         note = doubled_sentence(results)
         title = "Outputs with several rows" if results.over_items else "Repeated votes"
         yield Section(title, (_repeat_table(results),), note, "pictures", folded=True)
-    means = results.over_items
-    items = tuple(_item_table(scale) for scale in results.scales if _is_listable(scale))
+    items = tuple(filter(None, map(_item_table, results.scales)))
     if items:
-        note = f"Means per item; stimuli.csv contains all {'means' if means else 'votes'}."
+        note = "Means per item; stimuli.csv contains all votes."
         yield Section("Items", items, note, place="pictures", folded=True)
 
 
 def _agreement_table(scales: Sequence[ScaleResults]) -> Table:
-    agreements = [(scale, agreement) for scale in scales for agreement in scale.agreement]
-    names = list(dict.fromkeys(name for _, agreement in agreements for name in agreement.figures))
+    place = attrgetter("listeners", "stimuli")
     rows = (
-        (
-            scale.value.name,
-            agreement.panel or "all",
-            agreement.listeners,
-            agreement.stimuli,
-            *map(agreement.figures.get, names),
-        )
-        for scale, agreement in agreements
+        ((scale.value.name, agreement.panel or "all", *place(agreement)), agreement.figures)
+        for scale in scales
+        for agreement in scale.agreement
     )
-    columns = ("scale", "panel", "listeners", "stimuli", *names)
-    return draw_rows("agreement between listeners", columns, rows, 2, value=AGREEMENT_FIGURE)
+    columns = ("scale", "panel", "listeners", "stimuli")
+    return draw_named_cells("agreement between listeners", columns, rows, AGREEMENT, 2)
 
 
 def _component_table(scales: Sequence[ScaleResults]) -> Table:
-    names = [name for name in COMPONENT_LABELS if any(name in scale.components for scale in scales)]
     shown = [scale for scale in scales if scale.components]
-    rows = ((COMPONENT_LABELS[name], *(s.components.get(name) for s in shown)) for name in names)
+    rows = [
+        (label, *(scale.components.get(name) for scale in shown))
+        for name, label in COMPONENT_LABELS.items()
+        if any(name in scale.components for scale in shown)
+    ]
     columns = ("", *(scale.value.name for scale in shown))
-    return draw_rows("variance components of votes", columns, rows, value=AGREEMENT_FIGURE)
+    return draw_rows("variance components of votes", columns, rows, value=AGREEMENT)
 
 
 def _model_sections(results: Results) -> Iterator[Section]:
     modelled = [(scale, scale.subjects) for scale in results.scales if scale.subjects]
-    if modelled:
-        warned = " ".join(filter(None, (_model_warning(s, model) for s, model in modelled)))
-        yield Section("Subject model", (_quality_table(modelled),), warned, place="pages")
-        parts = tuple(
-            Intervals(
-                f"{scale.value.name}: {value.name}",
-                value,
-                "listener",
-                tuple((str(who), {PEOPLE_SERIES: e}) for who, e in estimates.items()),
-            )
-            for scale, model in modelled
-            for value, estimates in ((BIAS, model.biases), (INCONSISTENCY, model.inconsistencies))
-            if estimates
-        )
-        yield Section("Bias and inconsistency", parts, place="pictures", folded=True)
-
-
-def _model_warning(scale: ScaleResults, model: Subjects) -> str:
-    """Return warnings about the fit of the subject model."""
-    sentences = []
-    if model.floored:
-        who = "listener" if len(model.floored) == 1 else "listeners"
-        names = f"{who} {join_names([str(listener) for listener in model.floored], 10)}"
-        sentences.append(
-            f"{scale.value.name}: the inconsistency of {names} was estimated below the floor of "
-            f"{_floor_text(model)} and set to it."
-        )
-    if not model.converged:
-        sentences.append(f"{scale.value.name}: did not converge after {model.rounds:,} iterations.")
-    return " ".join(sentences)
-
-
-def _quality_table(modelled: Sequence[tuple[ScaleResults, Subjects]]) -> Table:
-    """Return the qualities estimated by the subject model next to plain means."""
-    rows = (
+    if not modelled:
+        return
+    warnings = " ".join(text for scale, model in modelled for text in _model_warnings(scale, model))
+    qualities = (
         (scale.value, name, quality, rated and rated.mean.value)
         for scale, model in modelled
         for name, quality in model.systems.items()
         for rated in [scale.systems.get(name)]
     )
     columns = ("scale", "system", "estimated quality", "mean")
-    return draw_rows("quality by the subject model", columns, rows, 2)
+    table = draw_rows("quality by the subject model", columns, qualities, 2)
+    yield Section("Subject model", (table,), warnings, place="pages")
+    parts = tuple(
+        Intervals(
+            f"{scale.value.name}: {value.name}",
+            value,
+            "listener",
+            tuple((str(who), {PEOPLE_SERIES: e}) for who, e in estimates.items()),
+        )
+        for scale, model in modelled
+        for value, estimates in _subject_figures(model)
+        if estimates
+    )
+    yield Section("Bias and inconsistency", parts, place="pictures", folded=True)
+
+
+def _subject_figures(model: Subjects) -> tuple[tuple[Value, Mapping[Who, Estimate]], ...]:
+    return (BIAS, model.biases), (INCONSISTENCY, model.inconsistencies)
+
+
+def _model_warnings(scale: ScaleResults, model: Subjects) -> Iterator[str]:
+    """Yield warnings about the fit of the subject model."""
+    if model.floored:
+        yield (
+            f"{scale.value.name}: the inconsistency of {name_listeners(model.floored)} was "
+            f"estimated below the floor of {_floor_text(model)} and set to it."
+        )
+    if not model.converged:
+        yield f"{scale.value.name}: did not converge after {model.rounds:,} iterations."
 
 
 def _show_effect_p(effect: Effect) -> str:
     has_few = effect.difference.n < MIN_LISTENERS_FOR_DIFFERENCE
-    return TOO_FEW_LISTENERS_TEXT if has_few else p_value(effect.p)
+    return "too few listeners" if has_few else p_value(effect.p)
 
 
 EFFECT_COLUMNS = (
@@ -176,42 +172,36 @@ _retest_cells = attrgetter("scale", "pairs", "change.n", "change", "error", "sam
 
 def _repeat_table(results: Results) -> Table:
     means = results.over_items
-    rows = tuple(
+    title, noun = ("outputs with several rows", "mean") if means else ("repeated votes", "vote")
+    listener = replace(LISTENER, hidden=means)
+    columns = ("item", "system", "scale", listener, f"{noun}s", f"{noun} used")
+    rows = (
         (
             repeated.key.item,
             repeated.key.system,
             repeated.scale,
-            *([] if means else [str(repeated.listener)]),
+            repeated.listener,
             ", ".join(f"{x:g}" for x in repeated.values),
             f"{repeated.counted:g}",
         )
         for repeated in results.doubled
     )
-    place = ("item", "system", "scale")
-    if means:
-        return Table("outputs with several rows", (*place, "means", "mean used"), rows, names=3)
-    return Table("repeated votes", (*place, "listener", "votes", "vote used"), rows, names=4)
+    return draw_rows(title, columns, rows, 3 if means else 4)
 
 
-def _is_listable(scale: ScaleResults) -> bool:
-    return 0 < len({stimulus.key.item for stimulus in scale.stimuli}) <= MAX_TABLE_ITEMS
-
-
-def _item_table(scale: ScaleResults) -> Table:
-    systems = list(dict.fromkeys(stimulus.key.system for stimulus in scale.stimuli))
-    means = {(stimulus.key.item, stimulus.key.system): stimulus.mean for stimulus in scale.stimuli}
-    rows = (
-        (item, *(means.get((item, system)) for system in systems))
-        for item in dict.fromkeys(stimulus.key.item for stimulus in scale.stimuli)
-    )
-    columns = ("item", *systems)
-    return draw_rows(f"{value_title(scale.value)} by item", columns, rows, value=scale.value)
+def _item_table(scale: ScaleResults) -> Table | None:
+    """Return the mean of each item and system, unless there are none or too many items."""
+    means = group_values((s.key.item, (s.key.system, s.mean)) for s in scale.stimuli)
+    if not 0 < len(means) <= MAX_TABLE_ITEMS:
+        return None
+    rows = (((item,), dict(cells)) for item, cells in means.items())
+    return draw_named_cells(f"{value_title(scale.value)} by item", ("item",), rows, scale.value)
 
 
 # --- Methods sentences on agreement --------------------------------------------------------------
 
 
-def agreement_methods(results: Results) -> Iterator[str]:
+def methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on agreement."""
     names = dict.fromkeys(
         name
@@ -251,7 +241,7 @@ EFFECT_WORDING = {
 }
 
 
-def effect_headlines(results: Results) -> Iterator[str]:
+def headlines(results: Results) -> Iterator[str]:
     """Yield effects that are significant after Holm correction over all effects and scales."""
     effects = [(scale, effect) for scale in results.scales for effect in scale.effects]
     corrected = holm([effect.p for _, effect in effects])
@@ -265,9 +255,8 @@ def _effect_clause(scale: ScaleResults, effect: Effect) -> str:
     far = number(abs(effect.difference.value), scale.value)
     verb = "rise" if effect.difference.value > 0 else "fall"
     later, _, earlier = effect.what.partition(" minus ")
-    if effect.name in EFFECT_WORDING:
-        return f"{verb} by {far} {EFFECT_WORDING[effect.name]}"
-    return f"{verb} by {far} from {earlier} to {later}" if earlier else f"{verb} by {far}: {later}"
+    usual = f"from {earlier} to {later}" if earlier else f"({later})"
+    return f"{verb} by {far} {EFFECT_WORDING.get(effect.name, usual)}"
 
 
 # --- CSV tables of agreement, effects and stimuli ------------------------------------------------
@@ -281,29 +270,24 @@ AGREEMENT_COLUMNS = (
 )
 
 
-def agreement_tables(results: Results) -> dict[str, TableRows]:
+def tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name."""
     scales = results.scales
     agreements = (
-        (scale.value, own, name, estimate)
+        (scale.value, agreement, name, estimate)
         for scale in scales
-        for own in scale.agreement
-        for name, estimate in own.figures.items()
+        for agreement in scale.agreement
+        for name, estimate in agreement.figures.items()
     )
     subjects = (
-        (scale.value, who, name, estimate)
+        (scale.value, who, value.name, estimate)
         for scale in scales
         if scale.subjects
-        for name, estimates in (
-            ("bias", scale.subjects.biases),
-            ("inconsistency", scale.subjects.inconsistencies),
-        )
+        for value, estimates in _subject_figures(scale.subjects)
         for who, estimate in estimates.items()
     )
-    doubled = [
-        [one.key.item, one.key.system, one.scale, one.listener, one.counted, *one.values]
-        for one in results.doubled
-    ]
+    doubled_cells = attrgetter("key.item", "key.system", "scale", "listener", "counted")
+    doubled = [[*doubled_cells(repeated), *repeated.values] for repeated in results.doubled]
     figures = "name", Column(parts=ESTIMATE)
     return {
         "agreement": record_rows(AGREEMENT_COLUMNS, agreements),

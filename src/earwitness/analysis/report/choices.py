@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
@@ -48,7 +48,7 @@ ABILITY = Value("ability", "high", *UNBOUNDED, "log Bradley–Terry ability; abi
 SENSITIVITY = Value("d′", "high", *UNBOUNDED, "")
 
 
-def choice_sections(results: Results) -> Iterator[Section]:
+def sections(results: Results) -> Iterator[Section]:
     """Yield the sections on shares of choices, abilities and choices by listener."""
     chosen = [scale for scale in results.scales if scale.choices]
     if chosen:
@@ -57,9 +57,8 @@ def choice_sections(results: Results) -> Iterator[Section]:
     able = [(scale, scale.abilities) for scale in results.scales if scale.abilities]
     if able:
         parts = tuple(_ability_intervals(scale, abilities) for scale, abilities in able)
-        yield Section(
-            "Bradley–Terry abilities", parts, " ".join(filter(None, map(_ability_note, able)))
-        )
+        notes = [note for scale, abilities in able for note in _ability_notes(scale, abilities)]
+        yield Section("Bradley–Terry abilities", parts, " ".join(notes))
     tables = tuple(_listener_table(c, s) for s in chosen for c in s.choices if c.listeners)
     if tables:
         yield Section("Choices by listener", tables, place="pictures", folded=True)
@@ -73,7 +72,7 @@ def _test_sentences(results: Results) -> Iterator[str]:
         clauses.append(SIGN_TEST_CLAUSE)
     if any_defined([replace(choice.share, value=choice.share.low) for choice in choices]):
         are_many = len(choices) > 1 and results.plan.correction != NO_CORRECTION
-        clauses.append(INTERVALS_CLAUSE + " and simultaneous for all pairs" * are_many)
+        clauses.append(f"{INTERVALS_CLAUSE}{' and simultaneous for all pairs' if are_many else ''}")
     yield from (f"{capitalized(clause)}." for clause in clauses)
 
 
@@ -130,11 +129,8 @@ def _share_intervals(results: Results, scale: ScaleResults) -> Intervals:
         pair = f"{c.a}–{c.b}" if abx else f"{c.a} over {c.b}"
         rows.append((pair, {pair if abx else c.a: c.share}))
     value, title = RIGHT_ANSWER_SHARE if abx else CHOICE_SHARE, f"{scale.value.name}: choices"
-    columns, cells = (
-        _choice_columns(results, has_right_answers=abx),
-        map(_choice_cells, scale.choices),
-    )
-    table = draw_rows(title, columns, ((scale.value, *row) for row in cells), 2)
+    cells = ((scale.value, *_choice_cells(choice)) for choice in scale.choices)
+    table = draw_rows(title, _choice_columns(results, has_right_answers=abx), cells, 2)
     return Intervals(title, value, "", tuple(rows), table)
 
 
@@ -174,21 +170,17 @@ def _ability_intervals(scale: ScaleResults, abilities: BradleyTerryAbilities) ->
     return Intervals(f"{scale.value.name}: abilities", ABILITY, "system", rows)
 
 
-def _ability_note(pair: tuple[ScaleResults, BradleyTerryAbilities]) -> str:
-    scale, abilities = pair
-    sentences = []
+def _ability_notes(scale: ScaleResults, abilities: BradleyTerryAbilities) -> Iterator[str]:
     if abilities.ties is not None:
-        sentences.append(
-            f"{scale.value.name}: log of the tie parameter {cell(abilities.ties, ABILITY)}."
-        )
+        figure = cell(abilities.ties, ABILITY)
+        yield f"{scale.value.name}: log of the tie parameter {figure}."
     if not any(choice.wins + choice.losses for choice in scale.choices):
-        sentences.append(f"{scale.value.name}: neither was chosen every time.")
+        yield f"{scale.value.name}: neither was chosen every time."
     elif abilities.separated:
-        sentences.append(
+        yield (
             f"{scale.value.name}: {join_names(abilities.separated)} won or lost every choice, so "
             "the ability cannot be estimated."
         )
-    return " ".join(sentences)
 
 
 def _listener_table(choice: PairChoices, scale: ScaleResults) -> Table:
@@ -208,14 +200,17 @@ SENSITIVITY_MODELS = {
 }
 
 
-def choice_methods(results: Results) -> Iterator[str]:
+def methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on choices."""
     choices, tests = results.choices, choice_tests(results)
     if tests:
         total = sum(c.wins + c.losses + c.ties for c in choices)
+        one_sided = [choice.sensitivity is not None for choice in choices]
+        sides = ["two-sided"] if not all(one_sided) else []
+        sides += ["ABX: one-sided"] if any(one_sided) else []
         yield (
-            f"{count_text(total, 'choice', 'choices')} between two sounds were analysed "
-            f"({_sides_clause(choices)}); p values are {correction_clause(results)}."
+            f"{count_text(total, 'choice')} between two sounds were analysed "
+            f"({'; '.join(sides)}); p values are {correction_clause(results)}."
         )
         yield from _test_sentences(results)
     keen = [c.sensitivity.method for c in choices if c.sensitivity and any_defined([c.sensitivity])]
@@ -225,19 +220,12 @@ def choice_methods(results: Results) -> Iterator[str]:
         yield f"Sensitivity is reported as d′ {names}."
     able = [scale.abilities for scale in results.scales if scale.abilities]
     if any(any_defined(abilities.systems.values()) for abilities in able):
-        ties = " with ties (Davidson)" * any(abilities.ties is not None for abilities in able)
+        has_ties = any(abilities.ties is not None for abilities in able)
+        model = "Bradley–Terry model with ties (Davidson)" if has_ties else "Bradley–Terry model"
         yield (
-            f"Abilities were estimated by the Bradley–Terry model{ties}, with cluster-robust "
+            f"Abilities were estimated by the {model}, with cluster-robust "
             f"(sandwich) confidence intervals over {clusters_text(results)}."
         )
-
-
-def _sides_clause(choices: Sequence[PairChoices]) -> str:
-    """Return whether tests are one-sided (ABX) or two-sided."""
-    abx = [c.sensitivity is not None for c in choices]
-    if all(abx):
-        return "ABX: one-sided"
-    return "two-sided; ABX: one-sided" if any(abx) else "two-sided"
 
 
 def clusters_text(results: Results) -> str:
@@ -248,7 +236,7 @@ def clusters_text(results: Results) -> str:
 # --- Headlines on choices ------------------------------------------------------------------------
 
 
-def choice_headlines(results: Results) -> Iterator[str]:
+def headlines(results: Results) -> Iterator[str]:
     """Yield how often systems were chosen, per scale and pair."""
     chosen = [(scale, c) for scale in results.scales for c in scale.choices if _is_chosen(c)]
     alpha = 1 - results.plan.level
@@ -259,13 +247,12 @@ def choice_headlines(results: Results) -> Iterator[str]:
         most = max(tested, key=lambda choice: choice.items)
         yield (
             "No significant difference from chance was found "
-            f"({count_text(len(tested), 'pair', 'pairs')} of systems, "
-            f"{count_text(total, 'choice', 'choices')}, "
+            f"({count_text(len(tested), 'pair')} of systems, {count_text(total, 'choice')}, "
             f"{_basis_text(people, most)}, alpha = {alpha:.4g})"
         )
     for scale in results.scales:
         yield from _most_chosen(scale)
-    for scale, choice in sorted(chosen, key=lambda one: not one[1].corrected < alpha):
+    for scale, choice in sorted(chosen, key=lambda pair: not pair[1].corrected < alpha):
         yield f"{scale.value.name}: {_choice_sentence(choice, results)}"
 
 
@@ -288,41 +275,39 @@ def _most_chosen(scale: ScaleResults) -> Iterator[str]:
 
 def _basis_text(people: int, choice: PairChoices) -> str:
     """Return the number of listeners, and the items if results hold for these only."""
-    listeners = count_text(people, "listener", "listeners")
+    listeners = count_text(people, "listener")
     if choice.share.method == CLUSTER_T:
         return f"{listeners} {scope_text(choice.items)}"
     if choice.share.method == TWO_WAY_T:
-        return f"{listeners} and {count_text(choice.items, 'item', 'items')}, both random"
-    return listeners
+        return f"{listeners} and {count_text(choice.items, 'item')}, both random"
+    return "exact test of the choices of one listener, says nothing about others"
 
 
 def _choice_sentence(choice: PairChoices, results: Results) -> str:
     """Return the share of the more frequent choice and whether it differs from chance."""
     a, b, share, wins, losses = choice.a, choice.b, choice.share, choice.wins, choice.losses
-    ends = share.value, share.low, share.high
-    if choice.sensitivity is not None:
+    is_abx = choice.sensitivity is not None
+    if is_abx:
         what = f"{a}–{b}: {wins:,} of {wins + losses:,} answers were correct"
     else:
         if share.value < 0.5:
             a, b, wins, losses = b, a, losses, wins
-            ends = 1 - share.value, 1 - share.high, 1 - share.low
+            ends = 1 - share.high, 1 - share.low
+            share = replace(share, value=1 - share.value, low=ends[0], high=ends[1])
         what = f"{a} was chosen over {b} in {wins:,} of {wins + losses + choice.ties:,} choices"
         what += f" ({choice.ties:,} neither)" if choice.ties else ""
-    value = cell(replace(share, value=ends[0], low=ends[1], high=ends[2]), CHOICE_SHARE)
-    message = f"{what}; {CHOICE_TESTS[share.method].share} {value}"
+    message = f"{what}; {CHOICE_TESTS[share.method].share} {cell(share, CHOICE_SHARE)}"
     if isnan(choice.p):
         few = "listeners or items" if share.method == TWO_WAY_T else "listeners"
         return f"{message}; too few {few} for a test"
     p = choice.corrected
     outcome = "significantly" if p < 1 - results.plan.level else "not significantly"
-    outcome += " different from chance" if choice.sensitivity is None else " above chance"
-    corrected = f", {correction_clause(results)}" * (results.plan.correction != NO_CORRECTION)
-    corrected = f"{', one-sided' * (choice.sensitivity is not None)}{corrected}"
-    if share.method == CLOPPER_PEARSON:
-        basis = "exact test of the choices of one listener, says nothing about others"
-    else:
-        basis = _basis_text(len(choice.listeners), choice)
-    return f"{message}, {outcome} ({p_phrase(p)}{corrected}; {basis})"
+    outcome += " above chance" if is_abx else " different from chance"
+    test = [p_phrase(p), *(["one-sided"] if is_abx else [])]
+    if results.plan.correction != NO_CORRECTION:
+        test.append(correction_clause(results))
+    basis = _basis_text(len(choice.listeners), choice)
+    return f"{message}, {outcome} ({', '.join(test)}; {basis})"
 
 
 # --- CSV tables of choices -----------------------------------------------------------------------
@@ -341,7 +326,7 @@ def choice_rows(scale: ScaleResults) -> Iterator[tuple[Any, ...]]:
             yield scale.value, "", "ties", scale.abilities.ties, None, None, None
 
 
-def choice_tables(results: Results) -> dict[str, TableRows]:
+def tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name: choices per pair, overall and per listener."""
     rows = list[tuple[Any, ...]]()
     for scale in results.scales:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from math import inf, isnan
-from typing import Any
+from math import comb, inf, isnan
+from operator import attrgetter
 
 from earwitness.analysis.means import (
     MIN_LISTENERS_FOR_DIFFERENCE,
@@ -16,14 +16,14 @@ from earwitness.analysis.means import (
 from earwitness.analysis.plan import ITEM_INTERVALS, NO_CORRECTION, WILCOXON
 from earwitness.analysis.report.means import vote_mean_sentences
 from earwitness.analysis.report.wording import (
+    EFFECT_SIZE_WORDING,
     ESTIMATE_NAMES,
     MAX_LISTED_NAMES,
-    any_defined,
+    ColumnRows,
     correction_clause,
     count_text,
     difference_cells,
     difference_columns,
-    effect_size_name,
     interval_clause,
     level_percent,
     scope_text,
@@ -37,7 +37,6 @@ from earwitness.ratings.rubric import TOTAL
 from earwitness.report.columns import (
     PAIR,
     Column,
-    Columns,
     P,
     TableRows,
     draw_rows,
@@ -69,20 +68,21 @@ from earwitness.stats.contrasts import TWO_WAY_BOOTSTRAP
 CHI_SQUARE = Value("chi-square", "none", 0, inf, "")
 
 
-def difference_sections(results: Results) -> Iterator[Section]:
+def sections(results: Results) -> Iterator[Section]:
     """Yield the section with one matrix of comparisons per scale."""
     compared = [scale for scale in results.scales if scale.contrasts]
     if compared:
-        matrices = tuple(matrix_of(results, scale) for scale in compared)
+        matrices = [matrix_of(results, scale) for scale in compared]
         parts: list[Part] = [*matrices]
-        title, columns = "Friedman test: are all systems ranked alike?", _friedman_columns(results)
-        if rows := list(_friedman_rows(results)):
-            parts.append(draw_rows(title, columns, rows))
-        yield Section("Differences between systems", tuple(parts), _difference_note(results))
+        if _friedman_tests(results):
+            title = "Friedman test: are all systems ranked alike?"
+            parts.append(draw_rows(title, *_friedman_table(results)))
+        note = _difference_note(results, matrices)
+        yield Section("Differences between systems", tuple(parts), note)
 
 
-def _friedman_columns(results: Results) -> Columns:
-    return (
+def _friedman_table(results: Results) -> ColumnRows:
+    columns = (
         "scale",
         Column("statistic", "chi-square", CHI_SQUARE),
         Column("freedom", "degrees of freedom"),
@@ -90,22 +90,19 @@ def _friedman_columns(results: Results) -> Columns:
         "systems",
         Column("listeners", f"{unit_noun(results)}s"),
     )
+    cells = attrgetter("statistic", "freedom", "p", "systems", "listeners")
+    return columns, [(scale.value, *cells(test)) for scale, test in _friedman_tests(results)]
 
 
-def _friedman_rows(results: Results) -> Iterator[tuple[Any, ...]]:
-    for scale, test in _friedman_tests(results):
-        yield scale.value, test.statistic, test.freedom, test.p, test.systems, test.listeners
-
-
-def _friedman_tests(results: Results) -> Iterator[tuple[ScaleResults, FriedmanTest]]:
-    for scale in results.scales:
-        if scale.friedman is not None:
-            yield scale, scale.friedman
+def _friedman_tests(results: Results) -> list[tuple[ScaleResults, FriedmanTest]]:
+    return [(scale, scale.friedman) for scale in results.scales if scale.friedman is not None]
 
 
 def matrix_of(results: Results, scale: ScaleResults) -> Matrix:
     """Return the matrix of means and contrasts of a scale."""
-    names = _compared_systems(scale) if against_others_only(scale) else list(scale.systems)
+    names = list(scale.systems)
+    if against_others_only(scale):
+        names = list(dict.fromkeys(name for c in scale.contrasts for name in (c.b, c.a)))
     means = {n: scale.systems[n].mean if n in scale.systems else None for n in names}
     few = tuple(n for n, r in scale.systems.items() if has_few_votes(r.votes, r.units))
     return Matrix(
@@ -125,26 +122,25 @@ def against_others_only(scale: ScaleResults) -> bool:
     return any(name not in scale.systems for c in scale.contrasts for name in (c.a, c.b))
 
 
-def _compared_systems(scale: ScaleResults) -> list[str]:
-    return list(dict.fromkeys(name for c in scale.contrasts for name in (c.b, c.a)))
+def _difference_note(results: Results, matrices: Sequence[Matrix]) -> str:
+    marks = ["·: not significantly different"]
+    if not all(is_tested(c) for matrix in matrices for c in matrix.contrasts):
+        marks.append("?: cannot be tested")
+    if any(len(matrix.contrasts) < comb(len(matrix.systems), 2) for matrix in matrices):
+        marks.append("empty: not compared")
+    intervals = f"confidence intervals of differences {interval_clause(results)}"
+    sentences = [", ".join(marks), f"p is {correction_clause(results)}; {intervals}"]
+    if sizes := _effect_sizes(results):
+        sentences.append(f"Effect sizes: {', '.join(sizes)}")
+    return " ".join(f"{sentence}." for sentence in (*sentences, *basis_sentences(results)))
 
 
-def _difference_note(results: Results) -> str:
-    contrasts = [c for scale in results.scales for c in scale.contrasts]
-    sizes = {effect_size_name(results, c.effect.method) for c in contrasts if c.effect}
-    effect = f" Effect sizes: {', '.join(sorted(sizes))}." if sizes else ""
-    untested = ", ?: cannot be tested" * (not all(map(is_tested, contrasts)))
-    untested += ", empty: not compared" * any(
-        _has_uncompared_pairs(results, s) for s in results.scales
-    )
-    within = f"Systems are compared within {unit_noun(results)}s. "
-    within *= any(not c.note for c in contrasts)
-    return (
-        f"{within}·: not significantly different{untested}. "
-        f"p is {correction_clause(results)}; confidence intervals of differences "
-        f"{interval_clause(results)}.{effect}"
-        f"{''.join(f' {sentence}.' for sentence in basis_sentences(results))}"
-    )
+def _effect_sizes(results: Results) -> list[str]:
+    """Return the names of the effect sizes."""
+    effects = [c.effect for scale in results.scales for c in scale.contrasts]
+    methods = {effect.method for effect in effects if effect and not isnan(effect.value)}
+    unit = unit_noun(results)
+    return sorted(EFFECT_SIZE_WORDING.get(name, name).format(unit=unit) for name in methods)
 
 
 TWO_WAY_CLAUSE = (
@@ -155,43 +151,27 @@ TWO_WAY_CLAUSE = (
 
 def basis_sentences(results: Results) -> Iterator[str]:
     """Yield which pairs are compared by the two-way test, or not at all, and why."""
-    for is_compared in (True, False):
-        pairs = {
-            (c.a, c.b): None
+    for is_compared, outcome in ((True, TWO_WAY_CLAUSE), (False, "not compared")):
+        pairs = dict.fromkeys(
+            f"{c.a}–{c.b}"
             for scale in results.scales
             for c in scale.contrasts
             if SHARED_ITEMS_NOTE in c.note and is_tested(c) == is_compared
-        }
+        )
         if pairs:
-            be, share = ("is", "shares") if len(pairs) == 1 else ("are", "share")
-            outcome = TWO_WAY_CLAUSE if is_compared else "not compared"
-            yield (
-                f"{count_text(len(pairs), 'pair of systems', 'pairs of systems')} {share} fewer "
-                f"than half of their items and {be} {outcome} "
-                f"({join_names([f'{a}–{b}' for a, b in pairs])})"
-            )
+            count = count_text(len(pairs), "pair of systems shares", "pairs of systems share")
+            yield f"{count} fewer than half of their items: {outcome} ({join_names([*pairs])})"
     few: dict[tuple[str, ...], list[str]] = {}
     for scale in results.scales:
-        names = tuple(
-            name
-            for name, rated in scale.systems.items()
-            if name not in scale.controls and has_few_votes(rated.votes, rated.units)
-        )
+        few_votes = matrix_of(results, scale).few
+        names = tuple(name for name in few_votes if name not in scale.controls)
         if names and len(names) < len(scale.systems):
             few.setdefault(names, []).append(scale.value.name)
+    least = f"{MIN_VOTES_FOR_DIFFERENCE} votes or {MIN_LISTENERS_FOR_DIFFERENCE} listeners"
+    least = f"{MIN_VOTES_FOR_DIFFERENCE} items" if results.over_items else least
     for names, scales in few.items():
-        least = f"{MIN_VOTES_FOR_DIFFERENCE} votes or {MIN_LISTENERS_FOR_DIFFERENCE} listeners"
-        least = f"{MIN_VOTES_FOR_DIFFERENCE} items" if results.over_items else least
-        yield (
-            f"{join_names(names)} {'is' if len(names) == 1 else 'are'} not ranked on "
-            f"{join_names(scales)}: fewer than {least}"
-        )
-
-
-def _has_uncompared_pairs(results: Results, scale: ScaleResults) -> bool:
-    """Return whether some pairs of a matrix were not compared."""
-    count = len(matrix_of(results, scale).systems)
-    return 0 < len(scale.contrasts) < count * (count - 1) // 2
+        verb = "is" if len(names) == 1 else "are"
+        yield f"{join_names(names)} {verb} not ranked on {join_names(scales)}: fewer than {least}"
 
 
 # --- Headlines on differences --------------------------------------------------------------------
@@ -200,7 +180,7 @@ def _has_uncompared_pairs(results: Results, scale: ScaleResults) -> bool:
 SAME_LISTENERS_CLAUSE = "among listeners who rated both"
 
 
-def difference_headlines(results: Results) -> Iterator[str]:
+def headlines(results: Results) -> Iterator[str]:
     """Yield the finding of each scale, and which pairs were compared if not all were."""
     context = _finding_context(results)
     rated = [scale for scale in results.scales if scale.systems]
@@ -222,7 +202,6 @@ def difference_headlines(results: Results) -> Iterator[str]:
         yield from finding_sentences(alone, context)
     for matrix in relative:
         yield from better_sentences(matrix, context)
-    yield from _alike_pair_sentences(alone)
     yield from _planned_pair_sentences(alone)
     yield from basis_sentences(results)
     yield from vote_mean_sentences(results)
@@ -246,8 +225,8 @@ def _finding_context(results: Results) -> FindingContext:
     if results.over_items:
         size = unit_count(results, results.units)
         return FindingContext(size, alpha, "on", unit="items", limit=limit)
-    size = f"{'simulated ' * results.simulated}listener{'s' * (results.units != 1)}"
-    size = f"{results.units:,} {size}{_items_clause(results)}"
+    noun = "simulated listener" if results.simulated else "listener"
+    size = f"{count_text(results.units, noun)}{_items_clause(results)}"
     return FindingContext(size, alpha, "on", SAME_LISTENERS_CLAUSE, limit=limit)
 
 
@@ -271,13 +250,13 @@ def _limit_text(results: Results) -> str:
 
 def _items_clause(results: Results) -> str:
     """Return the items that results hold for, or their number if items are random."""
-    items = len({one.key.item for scale in results.scales for one in scale.stimuli})
+    items = len({stimulus.key.item for scale in results.scales for stimulus in scale.stimuli})
     if not items:
         return ""
     tested = [c for scale in results.scales for c in scale.contrasts if is_tested(c)]
     is_two_way = bool(tested) and all(SHARED_ITEMS_NOTE in c.note for c in tested)
     if results.plan.interval in ITEM_INTERVALS or is_two_way:
-        return f" and {count_text(items, 'item', 'items')}, both random"
+        return f" and {count_text(items, 'item')}, both random"
     return f" {scope_text(items)}"
 
 
@@ -296,23 +275,15 @@ def _too_few_sentence(results: Results) -> str:
 
 
 def _leader_sentences(matrices: list[Matrix], context: FindingContext) -> Iterator[str]:
-    """Yield whether one system leads on every scale, if there are several."""
-    leading = {tuple(leaders(matrix)) for matrix in matrices}
-    contrasts = [contrast for matrix in matrices for contrast in competing_contrasts(matrix)]
-    if not any(contrast.better for contrast in contrasts):
-        return
-    if len(matrices) > 1 and len(leading) == 1 and len(first := leading.pop()) == 1:
-        best, scales = first[0], join_names([matrix.value.name for matrix in matrices])
-        if all(_beats_all(matrix, best) for matrix in matrices):
-            p = max(c.p_corrected for c in contrasts if c.better == best)
+    """Yield the system that is better than all others on every scale, if there are several."""
+    for name in leaders(matrices[0]) if len(matrices) > 1 else ():
+        if all(leaders(matrix) == [name] and _beats_all(matrix, name) for matrix in matrices):
+            contrasts = [c for matrix in matrices for c in competing_contrasts(matrix)]
+            p = max(c.p_corrected for c in contrasts if c.better == name)
             yield (
-                f"{best} is significantly better than all other systems on {scales} "
-                f"({context.size}, largest {p_phrase(p)})"
-            )
-        else:
-            yield (
-                f"{best} has the best mean on {scales}, but not all differences from other "
-                f"systems are significant ({context.size}, alpha = {context.alpha:.4g})"
+                f"{name} is significantly better than all other systems on "
+                f"{join_names([matrix.value.name for matrix in matrices])} ({context.size}, "
+                f"largest {p_phrase(p)})"
             )
 
 
@@ -324,60 +295,40 @@ def _beats_all(matrix: Matrix, leader: str) -> bool:
 
 
 def _planned_pair_sentences(matrices: list[Matrix]) -> Iterator[str]:
-    """Yield which pairs were compared, if not all were."""
-    compared: dict[tuple[str, ...], list[str]] = {}
+    """Yield how many pairs were compared, if not all were."""
+    compared: dict[str, list[str]] = {}
     for matrix in matrices:
-        every = list(combinations(competing_values(matrix), 2))
-        pairs = [pair for pair in every if verdict(matrix, *pair)]
-        if 0 < len(pairs) < len(every):
-            message = f"{len(pairs):,} of {len(every):,} pairs of systems were compared"
-            pair_names = join_names([f"{a} – {b}" for a, b in pairs])
-            compared.setdefault((message, pair_names), []).append(matrix.value.name)
-    for (message, pair_names), scales in compared.items():
-        where = f" on {join_names(scales)}" if len(scales) < len(matrices) else ""
-        yield f"Only {message}{where}: {pair_names}; nothing is concluded about the others"
-
-
-def _alike_pair_sentences(matrices: Sequence[Matrix]) -> Iterator[str]:
-    """Yield pairs without leader and controls that do not differ or cannot be tested."""
-    for outcome, how in (("same", "not significantly different"), ("untested", "not testable")):
-        pairs = {
-            matrix.value.name: alike
-            for matrix in matrices
-            if (alike := _alike_pairs(matrix, outcome))
-        }
-        if len(pairs) > 1:
-            counts = [f"{count_text(len(own), 'pair', 'pairs')} on {n}" for n, own in pairs.items()]
-            yield f"Also {how}: {join_names(counts)}"
-        for name, alike in pairs.items():
-            if len(pairs) == 1:
-                yield f"{name}: also {how}: {join_names(alike)}"
-
-
-def _alike_pairs(matrix: Matrix, outcome: str) -> list[str]:
-    """Return the pairs without leaders of an outcome; none if no pair differs at all."""
-    lead, compared = leaders(matrix), competing_contrasts(matrix)
-    if not any(c.better for c in compared):
-        return []  # the finding says that no pair differs
-    others = [c for c in compared if not {c.a, c.b} & {*lead}]
-    return [f"{c.a}–{c.b}" for c in others if verdict(matrix, c.a, c.b) == outcome]
+        pairs = list(combinations(competing_values(matrix), 2))
+        count = sum(verdict(matrix, *pair) is not None for pair in pairs)
+        if 0 < count < len(pairs):
+            message = f"{count:,} of {len(pairs):,} pairs of systems were compared"
+            compared.setdefault(message, []).append(matrix.value.name)
+    for message, scales in compared.items():
+        yield f"Only {message} on {join_names(scales)}; nothing is concluded about the others"
 
 
 # --- Methods sentences on differences ------------------------------------------------------------
 
 
-def difference_methods(results: Results) -> Iterator[str]:
+def methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on differences."""
-    compared = [scale for scale in results.scales if scale.contrasts]
-    if not compared:
+    scales = [scale for scale in results.scales if scale.contrasts]
+    counts = {scale.value.name: len(scale.contrasts) for scale in scales}
+    tested = {scale.value.name: sum(map(is_tested, scale.contrasts)) for scale in scales}
+    if not any(tested.values()):
+        if scales:
+            yield "No difference between systems could be tested."
         return
-    if not any(is_tested(contrast) for scale in compared for contrast in scale.contrasts):
-        yield "No difference between systems could be tested."
-        return
-    alpha = 1 - results.plan.level
+    corrected = f"p values were {correction_clause(results)}"
+    if results.plan.correction != NO_CORRECTION:
+        corrected += f" within each scale, across {_count_by_scale(tested, 'pair', 'pairs')}"
+    if (count := sum(tested.values())) < (total := sum(counts.values())):
+        pairs = count_text(total, "pair")
+        corrected += f"; {count:,} of {pairs} could be tested and are included"
+    pairs = _count_by_scale(counts, "pair of systems was", "pairs of systems were")
     yield (
-        f"{_pairs_clause(compared)} compared on each scale by {test_clause(results)} "
-        f"(alpha = {alpha:.4g}); {_correction_clause(results, compared)}."
+        f"{pairs} compared on each scale by {test_clause(results)} (alpha = "
+        f"{1 - results.plan.level:.4g}); {corrected}."
     )
     intervals = f"{level_percent(results)} confidence intervals of differences"
     yield f"{intervals} {interval_clause(results)}."
@@ -388,35 +339,10 @@ def difference_methods(results: Results) -> Iterator[str]:
             "All systems of a scale were compared by a Friedman test, corrected for ties, over the "
             f"{counts} {'items with' if results.over_items else 'listeners who rated'} all of them."
         )
-    sizes = {
-        effect_size_name(results, c.effect.method)
-        for s in compared
-        for c in s.contrasts
-        if c.effect is not None and any_defined([c.effect])
-    }
-    if sizes:
-        names = join_names(sorted(sizes), MAX_LISTED_NAMES)
+    if sizes := _effect_sizes(results):
         ranked = results.plan.test == WILCOXON  # rank-biserial correlations have no interval
         intervals = "" if ranked else f", with {level_percent(results)} confidence intervals"
-        yield f"Effect sizes are {names}{intervals}."
-
-
-def _pairs_clause(scales: Sequence[ScaleResults]) -> str:
-    counts = {scale.value.name: len(scale.contrasts) for scale in scales}
-    return _count_by_scale(counts, "pair of systems was", "pairs of systems were")
-
-
-def _correction_clause(results: Results, scales: Sequence[ScaleResults]) -> str:
-    """Return the family of the correction, and how many pairs could be tested."""
-    counts = {scale.value.name: sum(map(is_tested, scale.contrasts)) for scale in scales}
-    counts_compared = [len(scale.contrasts) for scale in scales]
-    message = f"p values were {correction_clause(results)}"
-    if results.plan.correction != NO_CORRECTION:
-        message += f" within each scale, across {_count_by_scale(counts, 'pair', 'pairs')}"
-    if sum(counts.values()) < sum(counts_compared):
-        of = count_text(sum(counts_compared), "pair", "pairs")
-        message += f"; {sum(counts.values()):,} of {of} could be tested and are included"
-    return message
+        yield f"Effect sizes are {join_names(sizes, MAX_LISTED_NAMES)}{intervals}."
 
 
 def _count_by_scale(counts: dict[str, int], singular: str, plural: str) -> str:
@@ -428,7 +354,7 @@ def _count_by_scale(counts: dict[str, int], singular: str, plural: str) -> str:
 # --- CSV table of differences --------------------------------------------------------------------
 
 
-def difference_tables(results: Results) -> dict[str, TableRows]:
+def tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name."""
     columns = (
         "scale",
@@ -447,5 +373,5 @@ def difference_tables(results: Results) -> dict[str, TableRows]:
     )
     return {
         "contrasts": record_rows(columns, contrasts),
-        "friedman": record_rows(_friedman_columns(results), _friedman_rows(results)),
+        "friedman": record_rows(*_friedman_table(results)),
     }

@@ -16,6 +16,7 @@ from earwitness.analysis.report.wording import (
     correction_clause,
     difference_cells,
     difference_columns,
+    planned_interval,
     unit_noun,
     yes_or_no,
 )
@@ -44,30 +45,41 @@ Test = TypeVar("Test", Contrast, DifferenceTest)
 NO_PROOF_NOTE = "A non-significant difference is not evidence of equivalence."
 
 
-def equivalence_sections(results: Results) -> Iterator[Section]:
+def sections(results: Results) -> Iterator[Section]:
     """Yield the sections on the mixed model and on equivalence."""
     if any(scale.modelled for scale in results.scales):
-        yield Section(
-            "Generalization to other items",
-            (_model_table(results),),
-            _scope_sentences(results),
-            place="pages",
+        note = (
+            f"The planned test generalizes to {planned_interval(results).scope}; the mixed model "
+            f"to {INTERVAL_WORDING[MIXED_MODEL].scope}. p is {correction_clause(results)}."
         )
-    if any(scale.equivalences for scale in results.scales):
-        said = any(not isnan(e.margin) for s in results.scales for e in s.equivalences)
-        note = _equivalence_note(results, said=said)
-        place: Place = "everywhere" if said else "pages"
-        yield Section("Equivalence", (_equivalence_table(results, said=said),), note, place)
-
-
-def _scope_sentences(results: Results) -> str:
-    plan = INTERVAL_WORDING.get(results.plan.interval)
-    scope = f"The planned test generalizes to {plan.scope}; " if plan else ""
-    return (
-        f"{scope}the mixed model, with random intercepts for listeners, items, listener × system "
-        f"and item × system, to {INTERVAL_WORDING[MIXED_MODEL].scope}. "
-        f"p is {correction_clause(results)}."
-    )
+        title = "Generalization to other items"
+        yield Section(title, (_model_table(results),), note, place="pages")
+    tests = [(scale, e) for scale in results.scales for e in _ranked_equivalences(results, scale)]
+    if tests:
+        wide = f"{100 * (2 * results.plan.level - 1):.4g} %"
+        note = (
+            f"{NO_PROOF_NOTE} Smallest margin: the smallest margin that contains the {wide} "
+            "confidence interval. A margin of that size, set before data collection, would have "
+            "shown equivalence."
+        )
+        has_margins = any(not isnan(e.margin) for _, e in tests)
+        if has_margins:
+            note += (
+                " Equivalence (TOST) is shown if both one-sided tests reject a difference as large "
+                f"as the margin; p is the larger of the two, {correction_clause(results)}."
+            )
+        difference, *p = difference_columns(results, f"difference ({wide} CI)")
+        columns = (
+            "scale",
+            PAIR,
+            difference,
+            "smallest margin",
+            *(replace(column, hidden=column.hidden or not has_margins) for column in p),
+            Column("equivalence", hidden=not has_margins),
+        )
+        table = draw_rows("equivalence (TOST)", columns, map(_equivalence_cells, tests), 2)
+        place: Place = "everywhere" if has_margins else "pages"
+        yield Section("Equivalence", (table,), note, place)
 
 
 def tests_by_scope(
@@ -95,20 +107,21 @@ def scope_cells(scale: Value, contrast: Contrast, scope: str = "") -> tuple[Any,
 def _model_table(results: Results) -> Table:
     rows = (
         scope_cells(scale.value, contrast, scope)
-        for scale, planned, modelled in _paired_contrasts(results)
+        for scale in results.scales
+        for planned, modelled in _paired_contrasts(results, scale)
         for scope, contrast in tests_by_scope(results, planned, modelled)
     )
     title = "differences on these items and on other items"
     return draw_rows(title, scope_columns(results), rows, 3)
 
 
-def _paired_contrasts(results: Results) -> Iterator[tuple[ScaleResults, Contrast, Contrast]]:
-    for scale in results.scales:
-        matrix = matrix_of(results, scale)
-        model = {(c.a, c.b): c for c in rank_contrasts(replace(matrix, contrasts=scale.modelled))}
-        for c in rank_contrasts(matrix):
-            if (c.a, c.b) in model:
-                yield scale, c, model[c.a, c.b]
+def _paired_contrasts(results: Results, scale: ScaleResults) -> Iterator[tuple[Contrast, Contrast]]:
+    """Yield the planned contrasts and those of the mixed model."""
+    matrix = matrix_of(results, scale)
+    model = {(c.a, c.b): c for c in rank_contrasts(replace(matrix, contrasts=scale.modelled))}
+    for c in rank_contrasts(matrix):
+        if (c.a, c.b) in model:
+            yield c, model[c.a, c.b]
 
 
 def _ranked_equivalences(results: Results, scale: ScaleResults) -> Iterator[Equivalence]:
@@ -122,39 +135,10 @@ def _ranked_equivalences(results: Results, scale: ScaleResults) -> Iterator[Equi
             yield replace(turned, a=c.a, b=c.b, difference=negate(turned.difference))
 
 
-def _equivalence_note(results: Results, *, said: bool) -> str:
-    wide = f"{100 * (2 * results.plan.level - 1):.4g} %"
-    message = f"{NO_PROOF_NOTE} "
-    if said:
-        message += (
-            "Equivalence (TOST) is shown if both one-sided tests reject a difference as large as "
-            f"the margin; p is the larger of the two, {correction_clause(results)}. "
-        )
-    return message + (
-        f"Smallest margin: the smallest margin that contains the {wide} confidence interval. A "
-        "margin of that size, set before data collection, would have shown equivalence."
-    )
-
-
-def _equivalence_table(results: Results, *, said: bool) -> Table:
-    wide = f"{100 * (2 * results.plan.level - 1):.4g} %"
-    rows = (
-        (
-            scale.value,
-            e,
-            e.difference,
-            "–" if isnan(e.within) else f"±{number(e.within, scale.value)}",
-            e.p,
-            e.p_corrected,
-            _verdict_text(e),
-        )
-        for scale in results.scales
-        for e in _ranked_equivalences(results, scale)
-    )
-    difference, *tests = difference_columns(results, f"difference ({wide} CI)")
-    verdicts: Columns = (*tests, "equivalence") if said else ()
-    columns = ("scale", PAIR, difference, "smallest margin", *verdicts)
-    return draw_rows("equivalence (TOST)", columns, rows, 2)
+def _equivalence_cells(test: tuple[ScaleResults, Equivalence]) -> tuple[Any, ...]:
+    scale, e = test
+    within = "–" if isnan(e.within) else f"±{number(e.within, scale.value)}"
+    return scale.value, e, e.difference, within, e.p, e.p_corrected, _verdict_text(e)
 
 
 def _verdict_text(e: Equivalence) -> str:
@@ -164,7 +148,7 @@ def _verdict_text(e: Equivalence) -> str:
     return f"{outcome} within ±{e.margin:g}"
 
 
-def equivalence_headlines(results: Results) -> Iterator[str]:
+def headlines(results: Results) -> Iterator[str]:
     """Yield which differences hold for these items only, and which systems are equivalent."""
     for scale in results.scales:
         yield from _scope_headlines(results, scale)
@@ -176,55 +160,41 @@ def equivalence_headlines(results: Results) -> Iterator[str]:
 
 def _scope_headlines(results: Results, scale: ScaleResults) -> Iterator[str]:
     """Yield the pairs for which the planned test and the mixed model disagree."""
-    plan = INTERVAL_WORDING.get(results.plan.interval)
-    if plan is None:
-        return
-    tested = [(c, other) for own, c, other in _paired_contrasts(results) if own is scale]
-    narrow = [
-        (c, other) for c, other in tested if c.better and not other.better and is_tested(other)
-    ]
-    if len(narrow) > 1:
-        pairs = [f"{c.better}–{c.b if c.better == c.a else c.a}" for c, _ in narrow]
+    narrow = []
+    for c, modelled in _paired_contrasts(results, scale):
+        better = c.better or modelled.better
+        worse, p = c.b if better == c.a else c.a, p_value(modelled.p_corrected)
+        if c.better and not modelled.better and is_tested(modelled):
+            narrow.append(f"{better}–{worse} (p {p})")
+        elif modelled.better and not is_tested(c):
+            yield (
+                f"{scale.value.name}: {better} is significantly better than {worse} (mixed model: "
+                f"p {p}); the planned test cannot be computed"
+            )
+    if narrow:
         yield (
-            f"{scale.value.name}: {len(pairs):,} differences are significant for {plan.scope}, but "
-            f"not for other items (mixed model): {join_names(pairs)}"
+            f"{scale.value.name}: significant for {planned_interval(results).scope}, but not for "
+            f"other items (mixed model): {join_names(narrow)}"
         )
-    for c, other in tested:
-        if [(c, other)] == narrow:
-            yield (
-                f"{scale.value.name}: {_better_clause(c)} for {plan.scope}; for other items the "
-                f"difference is not significant (mixed model: p {p_value(other.p_corrected)})"
-            )
-        elif other.better and not is_tested(c):
-            yield (
-                f"{scale.value.name}: {_better_clause(other)} (mixed model: "
-                f"p {p_value(other.p_corrected)}); the planned test cannot be computed"
-            )
-
-
-def _better_clause(c: Contrast) -> str:
-    return f"{c.better} is significantly better than {c.b if c.better == c.a else c.a}"
 
 
 def _equivalence_sentence(results: Results, scale: ScaleResults, e: Equivalence) -> str:
-    apart = next((c for c in scale.contrasts if (c.a, c.b) == (e.a, e.b)), None)
-    p = p_value(e.p_corrected)
+    differs = any(c.better for c in scale.contrasts if (c.a, c.b) == (e.a, e.b))
+    p = f"(TOST: p {p_value(e.p_corrected)})"
     if e.shown:
-        also = ", although they differ significantly" if apart and apart.better else ""
-        plan = INTERVAL_WORDING.get(results.plan.interval)
-        reach = f", for {plan.scope}" if plan else ""
-        message = f"{e.value}: {e.a} and {e.b} are equivalent within ±{e.margin:g} (TOST: p {p})"
-        return f"{message}{also}{reach}"
-    message = (
-        f"{e.value}: equivalence of {e.a} and {e.b} within ±{e.margin:g} is not shown (TOST: p {p})"
-    )
-    return message if apart and apart.better else f"{message}, nor is a significant difference"
+        also = ", although they differ significantly" if differs else ""
+        return (
+            f"{e.value}: {e.a} and {e.b} are equivalent within ±{e.margin:g} {p}{also}, for "
+            f"{planned_interval(results).scope}"
+        )
+    also = "" if differs else ", nor is a significant difference"
+    return f"{e.value}: equivalence of {e.a} and {e.b} within ±{e.margin:g} is not shown {p}{also}"
 
 
 # --- Methods sentences on mixed model and equivalence --------------------------------------------
 
 
-def equivalence_methods(results: Results) -> Iterator[str]:
+def methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on the mixed model and equivalence."""
     if any(is_tested(contrast) for scale in results.scales for contrast in scale.modelled):
         way = INTERVAL_WORDING[MIXED_MODEL]
@@ -257,7 +227,7 @@ EQUIVALENCE_COLUMNS = (
 )
 
 
-def equivalence_tables(results: Results) -> dict[str, TableRows]:
+def tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name."""
     modelled = (scope_cells(s.value, contrast) for s in results.scales for contrast in s.modelled)
     equivalences = (

@@ -6,22 +6,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from earwitness.analysis.report.agreement import agreement_methods, agreement_tables
-from earwitness.analysis.report.choices import choice_methods, choice_rows, choice_tables
-from earwitness.analysis.report.differences import difference_methods, difference_tables
-from earwitness.analysis.report.equivalence import equivalence_methods, equivalence_tables
-from earwitness.analysis.report.groups import group_methods, group_tables
-from earwitness.analysis.report.listeners import listener_tables
-from earwitness.analysis.report.means import (
-    MEAN_COLUMNS,
-    mean_methods,
-    mean_rows,
-    mean_tables,
-    vote_methods,
+from earwitness.analysis.report import (
+    agreement,
+    choices,
+    differences,
+    equivalence,
+    groups,
+    listeners,
+    means,
+    plane,
+    rubric,
+    screening,
 )
-from earwitness.analysis.report.plane import plane_methods, plane_tables
-from earwitness.analysis.report.rubric import rubric_methods, rubric_tables
-from earwitness.analysis.report.screening import screening_methods, screening_tables
+from earwitness.analysis.report.choices import choice_rows
+from earwitness.analysis.report.means import MEAN_COLUMNS, mean_rows
 from earwitness.analysis.results import Results
 from earwitness.report.columns import TableRows, record_rows, table_csv
 from earwitness.report.result import json_text
@@ -38,16 +36,15 @@ UNKNOWN_PROCEDURE = (
 
 
 METHODS = (  # in the order of the paragraph
-    screening_methods,
-    vote_methods,
-    rubric_methods,
-    mean_methods,
-    difference_methods,
-    equivalence_methods,
-    plane_methods,
-    group_methods,
-    choice_methods,
-    agreement_methods,
+    screening,
+    rubric,
+    means,
+    differences,
+    equivalence,
+    plane,
+    groups,
+    choices,
+    agreement,
 )
 
 
@@ -58,8 +55,8 @@ def methods_paragraph(results: Results) -> str:
 
 def _methods_sentences(results: Results) -> Iterator[str]:
     yield from _procedure_sentences(results)
-    for methods in METHODS:
-        yield from methods(results)
+    for topic in METHODS:
+        yield from topic.methods(results)
     for change in results.changed:
         yield f"Deviation from the planned analysis: {change.rstrip('.')}."
     program = f"All analyses were computed with Earwitness {results.version}".rstrip()
@@ -84,23 +81,26 @@ def _procedure_sentences(results: Results) -> Iterator[str]:
 
 
 TABLES = (
-    mean_tables,
-    difference_tables,
-    choice_tables,
-    listener_tables,
-    screening_tables,
-    agreement_tables,
-    equivalence_tables,
-    group_tables,
-    rubric_tables,
-    plane_tables,
+    means,
+    differences,
+    choices,
+    listeners,
+    screening,
+    agreement,
+    equivalence,
+    groups,
+    rubric,
+    plane,
 )
 
 
 def results_tables(results: Results) -> dict[str, TableRows]:
     """Return all tables by name; empty tables are omitted."""
     return {
-        name: table for tables in TABLES for name, table in tables(results).items() if table.rows
+        name: table
+        for topic in TABLES
+        for name, table in topic.tables(results).items()
+        if table.rows
     }
 
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isnan
-from typing import Any
 
 from earwitness.analysis.plan import MIXED_MODEL, WILCOXON
 from earwitness.analysis.report.equivalence import tests_by_scope
 from earwitness.analysis.report.wording import (
+    AGREEMENT,
     ESTIMATE,
-    INTERVAL_WORDING,
     MAX_LISTED_NAMES,
+    ColumnRows,
     correction_clause,
     difference_cells,
     difference_columns,
+    draw_named_cells,
     interval_clause,
+    planned_interval,
 )
 from earwitness.analysis.results import (
     FieldGroups,
@@ -25,11 +27,9 @@ from earwitness.analysis.results import (
     Results,
     ScaleResults,
 )
-from earwitness.core import Value
 from earwitness.report.columns import (
     PAIR,
     Column,
-    Columns,
     TableRows,
     draw_rows,
     estimate_parts,
@@ -52,7 +52,7 @@ Pair = tuple[ScaleResults, FieldGroups]
 FIELD = Column("field", hidden=True)
 
 
-def group_sections(results: Results) -> Iterator[Section]:
+def sections(results: Results) -> Iterator[Section]:
     """Yield one section per field: means, differences within groups, and interactions."""
     fields = dict.fromkeys(grouped.field for scale in results.scales for grouped in scale.groups)
     for name in fields:
@@ -60,26 +60,22 @@ def group_sections(results: Results) -> Iterator[Section]:
         parts: list[Part] = [
             _mean_intervals(scale, group) for scale, group in _drawn_scales(results, field_groups)
         ]
-        parts.append(_mean_table(name, field_groups))
-        title, columns = f"differences within groups of {name}", _contrast_columns(results, name)
-        parts.append(draw_rows(title, columns, _contrast_rows(field_groups), 3))
+        parts.append(_cell_table(f"means by {name}", name, field_groups, _mean_cells))
+        title = f"differences within groups of {name}"
+        parts.append(draw_rows(title, *_contrast_table(results, field_groups), 3))
         if any(group.interactions for _, group in field_groups):
             title = f"interactions: does the difference depend on {name}?"
-            columns = _interaction_columns(results, f"{name}: groups")
-            parts.append(draw_rows(title, columns, _interaction_rows(results, field_groups), 4))
+            parts.append(draw_rows(title, *_interaction_table(results, field_groups), 4))
         if any(group.agreement for _, grouped in field_groups for group in grouped.groups):
-            parts.append(_agreement_table(name, field_groups))
-        yield Section(f"By {name}", tuple(parts), _group_note(results, name))
-
-
-def _group_note(results: Results, name: str) -> str:
-    counts = "items" if results.over_items else "listeners × items"
-    return (
-        f"n: {counts} in each cell. p is {correction_clause(results)} across all pairs "
-        f"and groups of {name} on a scale; confidence intervals of differences "
-        f"{interval_clause(results)}. "
-        f"{INTERACTION_NOTE}"
-    )
+            title = f"agreement by {name}"
+            parts.append(_cell_table(title, name, field_groups, _agreement_cells))
+        counts = "items" if results.over_items else "listeners × items"
+        note = (
+            f"n: {counts} in each cell. p is {correction_clause(results)} across all pairs and "
+            f"groups of {name} on a scale; confidence intervals of differences "
+            f"{interval_clause(results)}. {INTERACTION_NOTE}"
+        )
+        yield Section(f"By {name}", tuple(parts), note)
 
 
 def _drawn_scales(results: Results, field_groups: Sequence[Pair]) -> Sequence[Pair]:
@@ -101,98 +97,72 @@ def _mean_intervals(scale: ScaleResults, grouped: FieldGroups) -> Intervals:
 def _picture_table(title: str, scale: ScaleResults, grouped: FieldGroups) -> Table:
     has_listeners = any(rated.listeners for rated in scale.systems.values())
     counts = ("listeners", "items", "votes") if has_listeners else ("items",)
-    rows = tuple(
-        (
-            group.name,
-            name,
-            cell(group_mean.mean, scale.value),
-            *(f"{getattr(group_mean, count):,}" for count in counts),
-        )
+    rows = (
+        (group.name, name, mean.mean, *(getattr(mean, count) for count in counts))
         for group in grouped.groups
-        for name, group_mean in group.systems.items()
+        for name, mean in group.systems.items()
     )
-    header = (grouped.field, "system", "mean", *counts)
-    return Table(title, header, rows, names=2)
+    return draw_rows(title, (grouped.field, "system", "mean", *counts), rows, 2, value=scale.value)
 
 
-def _group_pairs(field_groups: Sequence[Pair]) -> Iterator[tuple[ScaleResults, GroupResults]]:
-    for scale, grouped in field_groups:
-        yield from ((scale, group) for group in grouped.groups)
-
-
-def _mean_table(field: str, field_groups: Sequence[Pair]) -> Table:
-    pairs = list(_group_pairs(field_groups))
-    systems = list(dict.fromkeys(name for _, group in pairs for name in group.systems))
-    rows = tuple(
-        (
-            scale.value.name,
-            group.name,
-            *(
-                f"{cell(mean.mean, scale.value)} n {_cell_size(mean)}"
-                if (mean := group.systems.get(name)) is not None and mean.votes
-                else "n 0"
-                for name in systems
-            ),
-        )
-        for scale, group in pairs
+def _cell_table(
+    title: str,
+    field: str,
+    field_groups: Sequence[Pair],
+    group_cells: Callable[[ScaleResults, GroupResults], Mapping[str, str]],
+) -> Table:
+    """Return one row per scale and group."""
+    rows = (
+        ((scale.value.name, group.name), group_cells(scale, group))
+        for scale, grouped in field_groups
+        for group in grouped.groups
     )
-    return Table(f"means by {field}", ("scale", field, *systems), rows, names=2)
+    return draw_named_cells(title, ("scale", field), rows, names=2)
+
+
+def _mean_cells(scale: ScaleResults, group: GroupResults) -> dict[str, str]:
+    return {
+        name: f"{cell(mean.mean, scale.value)} n {_cell_size(mean)}" if mean.votes else "n 0"
+        for name, mean in group.systems.items()
+    }
 
 
 def _cell_size(mean: GroupMean) -> str:
     return f"{mean.listeners:,} × {mean.items:,}" if mean.listeners else f"{mean.items:,}"
 
 
-def _contrast_columns(results: Results, heading: str = "group") -> Columns:
-    return ("scale", FIELD, Column("group", heading), PAIR, *difference_columns(results), BETTER)
+def _agreement_cells(_scale: ScaleResults, group: GroupResults) -> dict[str, str]:
+    return {name: f"{cell(e, AGREEMENT)} n {e.n:,}" for name, e in group.agreement.items()}
 
 
-def _contrast_rows(field_groups: Sequence[Pair]) -> Iterator[tuple[Any, ...]]:
-    for scale, grouped in field_groups:
-        for group in grouped.groups:
-            for c in group.contrasts:
-                yield scale.value, grouped.field, group.name, c, *difference_cells(c), c
+def _contrast_table(results: Results, field_groups: Sequence[Pair]) -> ColumnRows:
+    rows = [
+        (scale.value, grouped.field, group.name, c, *difference_cells(c), c)
+        for scale, grouped in field_groups
+        for group in grouped.groups
+        for c in group.contrasts
+    ]
+    return ("scale", FIELD, "group", PAIR, *difference_columns(results), BETTER), rows
 
 
-def _interaction_columns(results: Results, heading: str = "groups") -> Columns:
+def _interaction_table(results: Results, field_groups: Sequence[Pair]) -> ColumnRows:
+    """Return interactions by the planned test and by the mixed model."""
     groups = Column(
-        heading=heading,
+        heading="groups",
         parts=estimate_parts("first", "second"),
         show=lambda x: f"{x.first} − {x.second}",
     )
     tests = difference_columns(results, "difference in differences")
-    return ("scale", FIELD, PAIR, groups, Column(heading="generalizes to"), *tests)
+    rows = [
+        (scale.value, grouped.field, pair, pair, scope, *difference_cells(test))
+        for scale, grouped in field_groups
+        for pair in grouped.interactions
+        for scope, test in tests_by_scope(results, pair.tested, pair.modelled)
+    ]
+    return ("scale", FIELD, PAIR, groups, Column(heading="generalizes to"), *tests), rows
 
 
-def _interaction_rows(results: Results, field_groups: Sequence[Pair]) -> Iterator[tuple[Any, ...]]:
-    """Yield interactions by the planned test and by the mixed model."""
-    for scale, grouped in field_groups:
-        for one in grouped.interactions:
-            for scope, test in tests_by_scope(results, one.tested, one.modelled):
-                yield scale.value, grouped.field, one, one, scope, *difference_cells(test)
-
-
-def _agreement_table(field: str, field_groups: Sequence[Pair]) -> Table:
-    pairs = list(_group_pairs(field_groups))
-    names = list(dict.fromkeys(name for _, group in pairs for name in group.agreement))
-    figure = Value("agreement", "high", -1, 1, "")
-    rows = tuple(
-        (
-            scale.value.name,
-            group.name,
-            *(
-                f"{cell(group.agreement[n], figure)} n {group.agreement[n].n:,}"
-                if n in group.agreement
-                else "–"
-                for n in names
-            ),
-        )
-        for scale, group in pairs
-    )
-    return Table(f"agreement by {field}", ("scale", field, *names), rows, names=2)
-
-
-def group_headlines(results: Results) -> Iterator[str]:
+def headlines(results: Results) -> Iterator[str]:
     """Yield the differences that depend significantly on a group, with their scope."""
     alpha = 1 - results.plan.level
     for scale in results.scales:
@@ -215,15 +185,14 @@ def _interaction_sentence(
     )
     if interaction.modelled is None or interaction.modelled.p_corrected < alpha:
         return message
-    scope = INTERVAL_WORDING[results.plan.interval].scope
-    p = p_value(interaction.modelled.p_corrected)
+    scope, p = planned_interval(results).scope, p_value(interaction.modelled.p_corrected)
     return f"{message}; this holds for {scope}, and not for others (mixed model: p {p})"
 
 
 # --- Methods sentences on groups -----------------------------------------------------------------
 
 
-def group_methods(results: Results) -> Iterator[str]:
+def methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on groups."""
     all_groups = [grouped for scale in results.scales for grouped in scale.groups]
     if not all_groups:
@@ -250,18 +219,19 @@ def _method_clause(results: Results, sorts: set[str]) -> str:
         ways.append(f"within listeners{by_t} for groups of items")
     if "listener" in sorts:
         ways.append("by Welch's t test between groups of listeners")
-    beside = any(i.modelled for s in results.scales for g in s.groups for i in g.interactions)
-    mixed = (
-        ", and by a mixed model of the differences with random intercepts for listeners and items"
-        * beside
-    )
-    return f", {join_names(ways)}{mixed}"
+    clause = f", {join_names(ways)}"
+    if any(i.modelled for s in results.scales for g in s.groups for i in g.interactions):
+        clause += (
+            ", and by a mixed model of the differences with random intercepts for listeners and "
+            "items"
+        )
+    return clause
 
 
 # --- CSV tables of groups ------------------------------------------------------------------------
 
 
-def group_tables(results: Results) -> dict[str, TableRows]:
+def tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name."""
     fields = [(scale, grouped) for scale in results.scales for grouped in scale.groups]
     means = (
@@ -273,9 +243,8 @@ def group_tables(results: Results) -> dict[str, TableRows]:
     parts = {name: f"mean.{name}" for name in ESTIMATE}
     parts |= estimate_parts("votes", "listeners", "items")
     columns = ("scale", FIELD, "group", "system", Column(parts=parts))
-    interactions = _interaction_rows(results, fields)
     return {
         "groups": record_rows(columns, means),
-        "group_contrasts": record_rows(_contrast_columns(results), _contrast_rows(fields)),
-        "interactions": record_rows(_interaction_columns(results), interactions),
+        "group_contrasts": record_rows(*_contrast_table(results, fields)),
+        "interactions": record_rows(*_interaction_table(results, fields)),
     }

@@ -70,57 +70,44 @@ COMMENTS_NOTE = (
 )
 
 
-def listener_sections(results: Results) -> Iterator[Section]:
-    """Yield the section on listeners: panels if they have means, else tables."""
+def sections(results: Results) -> Iterator[Section]:
+    """Yield the section on listeners, with panels if they have means, and their comments."""
     scales = [scale for scale in results.scales if scale.listeners]
     if scales:
         parts = tuple(_listener_part(results, scale) for scale in scales)
-        text = (
-            f"{PANELS_NOTE} {FIGURES_NOTE}"
-            if any(isinstance(p, Panels) for p in parts)
-            else FIGURES_NOTE
-        )
+        has_panels = any(isinstance(part, Panels) for part in parts)
+        text = f"{PANELS_NOTE} {FIGURES_NOTE}" if has_panels else FIGURES_NOTE
         yield Section("Listeners", parts, text, place="pictures")
+    yield from _comment_sections(results)
 
 
-def comment_sections(results: Results) -> Iterator[Section]:
+def _comment_sections(results: Results) -> Iterator[Section]:
     """Yield the comments beside their stimuli, without listeners."""
     comments = results.comments
     if comments:
-        stimuli = len({comment.key for comment in comments})
-        table = Table(
-            f"{count_text(len(comments), 'comment', 'comments')} on "
-            f"{count_text(stimuli, 'stimulus', 'stimuli')}",
-            ("item", "system", "comment"),
-            tuple((one.key.item, one.key.system, one.text) for one in comments),
-            names=3,
-            sortable=True,
-        )
+        stimuli = count_text(len({comment.key for comment in comments}), "stimulus", "stimuli")
+        title = f"{count_text(len(comments), 'comment')} on {stimuli}"
+        rows = map(attrgetter("key.item", "key.system", "text"), comments)
+        table = draw_rows(title, ("item", "system", "comment"), rows, 3, sortable=True)
         title = f"Comments ({len(comments):,})"
         yield Section(title, (table,), COMMENTS_NOTE, place="pages", folded=True)
 
 
 def _listener_part(results: Results, scale: ScaleResults) -> Panels | Table:
-    if scale.choices:
-        return _figure_table(results, scale)
-    drawn = any(listener.means for listener in scale.listeners)
-    return _mean_panels(results, scale) if drawn else _figure_table(results, scale)
-
-
-def _mean_panels(results: Results, scale: ScaleResults) -> Panels:
+    table, value = _figure_table(results, scale), scale.value
+    if scale.choices or not any(listener.means for listener in scale.listeners):
+        return table
     everyone = {name: rated.mean.value for name, rated in scale.systems.items()}
     panels = tuple(
         Panel(
             str(listener.listener),
             listener.means,
-            _bias_remark(listener, scale.value),
+            _bias_remark(listener, value),
             listener.listener in results.left,
         )
         for listener in scale.listeners
     )
-    return Panels(
-        value_title(scale.value), scale.value, everyone, panels, _figure_table(results, scale)
-    )
+    return Panels(value_title(value), value, everyone, panels, table)
 
 
 def _bias_remark(listener: ListenerFigures, value: Value) -> str:
@@ -169,7 +156,7 @@ MIN_VOTES_FOR_CONSTANT_VOTE = 10  # fewer votes are not judged
 LOW_CORRELATION = 0.4  # correlation with the others below which P.808 excludes
 
 
-def listener_headlines(results: Results) -> Iterator[str]:
+def headlines(results: Results) -> Iterator[str]:
     """Yield listeners with nearly constant votes or a low correlation with the others."""
     for scale in results.scales:
         yield from _constant_votes(scale)
@@ -200,13 +187,14 @@ def _constant_votes(scale: ScaleResults) -> Iterator[str]:
 
 
 def _low_correlations(results: Results) -> Iterator[str]:
-    names: dict[Who, None] = {}
-    scales: dict[str, None] = {}
-    for scale in results.scales:
-        for listener in _raters(scale):
-            if listener.correlation < LOW_CORRELATION:
-                names[listener.listener] = scales[scale.value.name] = None
-    if names:
+    low = [
+        (listener.listener, scale.value.name)
+        for scale in results.scales
+        for listener in _raters(scale)
+        if listener.correlation < LOW_CORRELATION
+    ]
+    if low:
+        names, scales = dict.fromkeys(who for who, _ in low), dict.fromkeys(s for _, s in low)
         verb = "correlates" if len(names) == 1 else "correlate"
         where = f" on {join_names([*scales])}" if len(results.scales) > 1 else ""
         yield (
@@ -224,7 +212,7 @@ def _raters(scale: ScaleResults) -> tuple[ListenerFigures, ...]:
 # --- CSV table of listeners ----------------------------------------------------------------------
 
 
-def listener_tables(results: Results) -> dict[str, TableRows]:
+def tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name."""
     figures = [(scale, listener) for scale in results.scales for listener in scale.listeners]
     systems = list(dict.fromkeys(name for _, listener in figures for name in listener.means))

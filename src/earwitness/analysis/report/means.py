@@ -12,7 +12,6 @@ import numpy as np
 
 from earwitness.analysis.report.choices import choice_rows
 from earwitness.analysis.report.wording import (
-    ESTIMANDS,
     ESTIMATE,
     INTERVAL_WORDING,
     MAX_LISTED_NAMES,
@@ -22,14 +21,14 @@ from earwitness.analysis.report.wording import (
     capitalized,
     count_text,
     deviation_label,
+    draw_named_cells,
     has_named_shares,
     interval_method,
     level_percent,
     share_words,
-    unit_noun,
 )
 from earwitness.analysis.results import GroupMean, Results, ScaleResults, SystemMeans
-from earwitness.core import Estimate, Value
+from earwitness.core import Estimate, Value, group_values
 from earwitness.ratings.rubric import TOTAL
 from earwitness.ratings.scales import derived_scales
 from earwitness.report.columns import Column, Columns, TableRows, draw_rows, record_rows
@@ -45,51 +44,34 @@ MAX_BAR_VALUES = 11  # scales with more values are drawn as histograms
 HISTOGRAM_BINS = 25
 
 
-def mean_sections(results: Results) -> Iterator[Section]:
+def sections(results: Results) -> Iterator[Section]:
     """Yield the sections on means, means by method and distributions of votes."""
     rated = [scale for scale in results.scales if scale.systems]
     if not rated:
         return
-    yield Section(
-        "Means",
-        tuple(map(_mean_intervals, rated)),
-        f"{_interval_note(results)}{_beyond_scale_note(results, rated)}",
-    )
-    several_methods = [
-        s
-        for s in rated
-        if any(len(system_means.intervals) > 1 for system_means in s.systems.values())
-    ]
-    if several_methods:
-        parts: tuple[Part, ...] = (
-            _method_lines(several_methods),
-            *(_method_table(scale) for scale in several_methods),
-        )
+    yield Section("Means", tuple(map(_mean_intervals, rated)), _mean_note(results, rated))
+    several = [s for s in rated if any(len(r.intervals) > 1 for r in s.systems.values())]
+    if several:
+        methods = dict.fromkeys(m for s in several for r in s.systems.values() for m in r.intervals)
+        known = (m for m in methods if m in INTERVAL_WORDING)
+        lines = Lines("", tuple(f"{m}: {INTERVAL_WORDING[m].about}" for m in known))
+        parts: tuple[Part, ...] = (lines, *map(_method_table, several))
         yield Section("Means by method", parts, place="pages", folded=True)
     counted = [s for s in rated if any(r.counts for r in s.systems.values())]
     if results.over_items:
         spreads = tuple(_value_spread(scale, "means") for scale in counted)
         yield Section("Distribution of means over raters", spreads, place="pages")
     elif shapes := tuple(map(_vote_part, counted)):
-        yield Section("Distribution of votes", shapes, _vote_note(rated), place="pages")
+        is_named = any(has_named_shares(scale.value) and _has_shares(scale) for scale in rated)
+        note = "Good: Good or better; poor: Poor or worse." if is_named else ""
+        yield Section("Distribution of votes", shapes, note, place="pages")
 
 
-def _vote_note(scales: list[ScaleResults]) -> str:
-    message = "Distribution of votes over the scale"
-    named = [scale for scale in scales if has_named_shares(scale.value)]
-    shares = any(r.good or r.poor for scale in named for r in scale.systems.values())
-    return f"{message}; good: Good or better, poor: Poor or worse." if shares else f"{message}."
-
-
-def _interval_note(results: Results) -> str:
+def _mean_note(results: Results, scales: list[ScaleResults]) -> str:
+    """Return what means and intervals are, and which intervals extend beyond their scale."""
     name = interval_method(results)
-    about = f" ({INTERVAL_WORDING[name].about})" if name in INTERVAL_WORDING else ""
-    estimand = f"Each mean is the {ESTIMANDS[name]}. " if name in ESTIMANDS else ""
-    return f"{estimand}Confidence intervals: {name}{about}."
-
-
-def _beyond_scale_note(results: Results, scales: list[ScaleResults]) -> str:
-    """Return which intervals extend beyond the scale, and why they are not truncated."""
+    wording = INTERVAL_WORDING[name]
+    note = f"Each mean is the {wording.estimand}. Confidence intervals: {name} ({wording.about})."
     beyond = [
         _scale_with_ends(scale)
         for scale in scales
@@ -98,14 +80,12 @@ def _beyond_scale_note(results: Results, scales: list[ScaleResults]) -> str:
             for r in scale.systems.values()
         )
     ]
-    if not beyond:
-        return ""
-    return (
-        f" Some intervals extend beyond the scale: {join_names(beyond)}. They are drawn up to its "
-        "ends, but the numbers are not truncated: the method does not use the ends of the scale, "
-        f"and few {unit_noun(results)}s, or {'means' if results.over_items else 'votes'} close to "
-        "an end, make intervals wide."
-    )
+    if beyond:
+        note += (
+            f" Some intervals extend beyond the scale: {join_names(beyond)}. They are drawn up to "
+            "its ends, but the numbers are not truncated."
+        )
+    return note
 
 
 def _mean_intervals(scale: ScaleResults) -> Intervals:
@@ -158,31 +138,23 @@ def vote_mean_sentences(results: Results) -> Iterator[str]:
 
 
 def _method_table(scale: ScaleResults) -> Table:
-    names = list(dict.fromkeys(m for r in scale.systems.values() for m in r.intervals))
-    rows = ((system, *map(r.intervals.get, names)) for system, r in scale.systems.items())
-    title, columns = f"{value_title(scale.value)}: means by method", ("system", *names)
-    return draw_rows(title, columns, rows, value=scale.value)
-
-
-def _method_lines(scales: list[ScaleResults]) -> Lines:
-    methods = {m: None for s in scales for r in s.systems.values() for m in r.intervals}
-    return Lines(
-        "", tuple(f"{m}: {INTERVAL_WORDING[m].about}" for m in methods if m in INTERVAL_WORDING)
-    )
+    rows = (((system,), rated.intervals) for system, rated in scale.systems.items())
+    title = f"{value_title(scale.value)}: means by method"
+    return draw_named_cells(title, ("system",), rows, scale.value)
 
 
 def _vote_part(scale: ScaleResults) -> VoteCounts | ValueSpread:
     """Return bars for scales with few values, else histograms."""
     values = scale_steps(scale)
-    return _value_spread(scale, "votes") if not values else _vote_counts(scale, values)
+    return _vote_counts(scale, values) if values else _value_spread(scale, "votes")
 
 
 def scale_steps(scale: ScaleResults) -> list[float]:
     """Return all values of a scale if they are few and whole numbers, else an empty list."""
     low, high = scale.value.low, scale.value.high
     votes = {x for rated in scale.systems.values() for x in rated.counts}
-    whole = all(float(x).is_integer() for x in (*votes, low, high) if isfinite(x))
-    if not whole or not isfinite(high - low) or high - low >= MAX_BAR_VALUES:
+    has_steps = all(float(x).is_integer() for x in (low, high, *votes) if isfinite(x))
+    if not has_steps or high - low >= MAX_BAR_VALUES:
         return []
     return [float(x) for x in range(int(low), int(high) + 1)]
 
@@ -238,17 +210,18 @@ def _value_spread(scale: ScaleResults, noun: str) -> ValueSpread:
 # --- Methods sentences on means and tests --------------------------------------------------------
 
 
-def mean_methods(results: Results) -> Iterator[str]:
-    """Yield the methods sentences on means and shares of votes."""
+def methods(results: Results) -> Iterator[str]:
+    """Yield the methods sentences on votes, means and shares of votes."""
+    yield from vote_methods(results)
     rated = [r for scale in results.scales for r in scale.systems.values()]
     if not rated:
         return
-    name = interval_method(results)
-    by = INTERVAL_WORDING[name].about if name in INTERVAL_WORDING else f"the method {name}"
-    if name in ESTIMANDS and any_defined(r.mean for r in rated):
-        yield f"Each mean is the {ESTIMANDS[name]}."
+    wording = INTERVAL_WORDING[interval_method(results)]
+    if any_defined(r.mean for r in rated):
+        yield f"Each mean is the {wording.estimand}."
     if any(isfinite(r.mean.high - r.mean.low) for r in rated):
-        yield f"{level_percent(results)} confidence intervals of means were computed by {by}."
+        intervals = f"{level_percent(results)} confidence intervals of means"
+        yield f"{intervals} were computed by {wording.about}."
     shares = [s for r in rated for s in (r.good, r.poor) if s is not None]
     if any_defined(shares):
         method = join_names(sorted({s.method for s in shares}), MAX_LISTED_NAMES)
@@ -261,29 +234,23 @@ def mean_methods(results: Results) -> Iterator[str]:
 
 def _share_names(scales: Sequence[ScaleResults]) -> str:
     """Return the labels of shares, with their scales if labels differ between scales."""
-    scales_by_words: dict[str, list[str]] = {}
-    for scale in scales:
-        if any(r.good or r.poor for r in scale.systems.values()):
-            words = share_words(scale.value)
-            scales_by_words.setdefault(f"{words['good']} and {words['poor']}", []).append(
-                scale.value.name
-            )
-    if len(scales_by_words) == 1:
-        return next(iter(scales_by_words))
+    labels = [
+        (scale.value.name, share_words(scale.value)) for scale in scales if _has_shares(scale)
+    ]
+    words = group_values((f"{label['good']} and {label['poor']}", name) for name, label in labels)
+    if len(words) == 1:
+        return next(iter(words))
     return ", ".join(
-        f"{words} ({join_names(names, MAX_LISTED_NAMES)})"
-        for words, names in scales_by_words.items()
+        f"{text} ({join_names(names, MAX_LISTED_NAMES)})" for text, names in words.items()
     )
+
+
+def _has_shares(scale: ScaleResults) -> bool:
+    return any(rated.good or rated.poor for rated in scale.systems.values())
 
 
 # --- Methods sentences on votes ------------------------------------------------------------------
 
-
-REPEAT_RULE_WORDING = {
-    "first": "the first vote was used",
-    "last": "the last vote was used",
-    "mean": "the mean of the votes was used",
-}
 
 VOTE_NOTE_WORDS = ("vote", "missing")  # notes with these words are part of the paragraph
 
@@ -298,7 +265,7 @@ def vote_methods(results: Results) -> Iterator[str]:
         word = "scale" if len(voted_scales) == 1 else "scales"
         noun = "mean" if results.over_items else "vote"
         yield (
-            f"{count_text(votes, noun, f'{noun}s')} on the {word} {names} were analysed, for "
+            f"{count_text(votes, noun)} on the {word} {names} were analysed, for "
             f"{rated_clause(rated)}{_items_clause(rated)}."
         )
     follow = [_scale_with_ends(scale) for scale in rated if scale not in voted_scales]
@@ -315,13 +282,13 @@ def vote_methods(results: Results) -> Iterator[str]:
 
 def doubled_sentence(results: Results) -> str:
     """Return the sentence on how repeated votes are resolved."""
-    rule = REPEAT_RULE_WORDING.get(results.rule, results.rule)
+    noun = "mean" if results.over_items else "vote"
+    used = "mean" if results.rule == "mean" else f"{results.rule} {noun}"
+    how = f"; the {used} was used" if results.rule else ""
     if results.over_items:
-        count = len({repeat.key for repeat in results.doubled})
-        used = {"mean": "their mean"}.get(results.rule, f"the {results.rule} one")
-        return f"{count_text(count, 'output has', 'outputs have')} several rows; {used} is used."
+        count = len({repeated.key for repeated in results.doubled})
+        return f"{count_text(count, 'output has', 'outputs have')} several rows{how}."
     what = count_text(len(results.doubled), "stimulus was", "stimuli were")
-    how = f"; {rule}" if rule else ""
     return f"{what} rated more than once by the same listener on the same scale{how}."
 
 
@@ -329,8 +296,9 @@ def rated_clause(scales: Sequence[ScaleResults]) -> str:
     """Return the number of systems, or of pairs of systems."""
     pairs = {name for scale in scales if has_pairs(scale) for name in scale.systems}
     alone = {name for scale in scales if not has_pairs(scale) for name in scale.systems}
-    counts = [count_text(len(alone), "system", "systems")] if alone or not pairs else []
-    return join_names([*counts, *([count_text(len(pairs), "pair", "pairs")] if pairs else [])])
+    counts = [count_text(len(alone), "system")] if alone or not pairs else []
+    counts += [count_text(len(pairs), "pair")] if pairs else []
+    return join_names(counts)
 
 
 def has_pairs(scale: ScaleResults) -> bool:
@@ -351,7 +319,7 @@ def _scale_with_ends(scale: ScaleResults) -> str:
 
 def _items_clause(scales: Sequence[ScaleResults]) -> str:
     each = {r.items for scale in scales for r in scale.systems.values()}
-    return f" with {count_text(each.pop(), 'item', 'items')} each" if len(each) == 1 else ""
+    return f" with {count_text(each.pop(), 'item')} each" if len(each) == 1 else ""
 
 
 # --- CSV table of means --------------------------------------------------------------------------
@@ -361,7 +329,7 @@ COUNTS = ("votes", "listeners", "items")
 MEAN_COLUMNS = ("scale", "system", "name", Column(parts=ESTIMATE), *COUNTS)
 
 
-def mean_tables(results: Results) -> dict[str, TableRows]:
+def tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name: all means with all intervals, also over all listeners."""
     rows = list[tuple[Any, ...]]()
     for scale in results.scales:

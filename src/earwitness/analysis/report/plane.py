@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isnan, nan
-from typing import Any
+from operator import attrgetter
 
+from earwitness.analysis.plan import POPULATION_TEXTS
 from earwitness.analysis.report.equivalence import scope_cells, scope_columns, tests_by_scope
 from earwitness.analysis.report.wording import (
     ESTIMATE,
     LISTENER,
+    ColumnRows,
     correction_clause,
     level_percent,
 )
 from earwitness.analysis.results import PlaneResults, Results
 from earwitness.core import Estimate, Value
-from earwitness.report.columns import Column, Columns, TableRows, draw_rows, record_rows
+from earwitness.report.columns import Column, TableRows, draw_rows, record_rows
 from earwitness.report.numbers import cell, number
 from earwitness.report.parts import (
     Part,
@@ -38,45 +40,43 @@ CORRELATION_NOTE = (
     "Correlation of TC and SD: within listener and item, that is between the skims of one page; "
     "the mean over listeners by Fisher's z."
 )
-ELLIPSE_SCOPES = {
-    True: "other listeners and other items",
-    False: "other listeners on these items",
-}
 
 
-def plane_sections(results: Results) -> Iterator[Section]:
+def sections(results: Results) -> Iterator[Section]:
     """Yield the section on the plane: mean positions, each listener, and methods of skims."""
     plane = results.plane
     if plane is None:
         return
     across, up = _plane_values(results)
-    parts: list[Part] = [_mean_plane(results, plane)]
-    title = "correlation of TC and SD"
-    parts.append(draw_rows(title, CORRELATION_COLUMNS, _correlation_rows(plane)))
+    ends = {(value.low, value.high) for value in (across, up)}
+    maximum = up.high if len(ends) == 1 and up.low == 0 else None
+    title = "mean positions on the TC/SD plane"
+    series = tuple(
+        PlaneSeries(name, (PlanePoint("", place.tc, place.sd, place.ellipse.outline()),))
+        for name, place in plane.systems.items()
+    )
+    table = draw_rows(title, *_position_table(plane, across, up))
+    parts: list[Part] = [Plane(title, up, across, series, table, maximum)]
+    parts.append(draw_rows("correlation of TC and SD", *_correlation_table(plane)))
     if plane.methods:
         parts.append(_method_table(results, plane))
     yield Section("TC/SD plane", tuple(parts), _plane_note(results, plane))
     title = "mean positions by listener"
-    table = draw_rows(title, _listener_columns(across, up), _listener_rows(plane), 2)
+    table = draw_rows(title, *_listener_table(plane, across, up), 2)
     plots = tuple(
         Scatter(
             f"listener {who}",
-            f"r {number(own.correlation, CORRELATION)}",
+            f"r {number(listener.correlation, CORRELATION)}",
             tuple(
-                ScatterPoint(name, place.tc, _bare_estimate(place.sd))
-                for name, place in own.positions.items()
+                ScatterPoint(name, place.tc, Estimate(place.sd, nan, nan, nan, 1, 0, ""))
+                for name, place in listener.positions.items()
             ),
         )
-        for who, own in plane.listeners.items()
+        for who, listener in plane.listeners.items()
     )
-    scatters = Scatters(title, up, plots, table, across.name, _plane_maximum(results))
+    scatters = Scatters(title, up, plots, table, across.name, maximum)
     note = "One plane per listener: the mean position of each system over the listener's items."
     yield Section("TC/SD planes of listeners", (scatters,), note, place="pictures")
-
-
-def _bare_estimate(value: float) -> Estimate:
-    """Return a value without an interval."""
-    return Estimate(value, nan, nan, nan, 1, 0, "")
 
 
 def _plane_values(results: Results) -> tuple[Value, Value]:
@@ -84,44 +84,28 @@ def _plane_values(results: Results) -> tuple[Value, Value]:
     return values["TC"], values["SD"]
 
 
-def _plane_maximum(results: Results) -> float | None:
-    """Return the end of both scales, if both start at 0 and have the same end."""
-    ends = {(value.low, value.high) for value in _plane_values(results)}
-    return next(iter(ends))[1] if len(ends) == 1 and next(iter(ends))[0] == 0 else None
-
-
-def _is_two_way(plane: PlaneResults) -> bool:
-    return any(place.ellipse.method == TWO_WAY_ELLIPSE for place in plane.systems.values())
+def _ellipse_scope(plane: PlaneResults) -> str:
+    ellipses = [place.ellipse for place in plane.systems.values()]
+    is_two_way = any(ellipse.method == TWO_WAY_ELLIPSE for ellipse in ellipses)
+    return POPULATION_TEXTS["items" if is_two_way else "listeners"]
 
 
 def _plane_note(results: Results, plane: PlaneResults) -> str:
-    scope = ELLIPSE_SCOPES[_is_two_way(plane)]
-    methods = (
-        f" Differences between methods are over all z of a method; p is "
-        f"{correction_clause(results)} within each scale."
-        if plane.methods
-        else ""
-    )
-    return (
+    note = (
         f"Ellipses are joint {level_percent(results)} confidence regions (Hotelling's T²), which "
-        f"generalize to {scope}; they are undefined with fewer than three listeners, and "
-        "very wide with three or four. Dashed: "
-        f"maxima of the scales. {CORRELATION_NOTE}{methods}"
+        f"generalize to {_ellipse_scope(plane)}; they are undefined with fewer than three "
+        "listeners, and very wide with three or four. Dashed: maxima of the scales. "
+        f"{CORRELATION_NOTE}"
     )
+    if plane.methods:
+        note += (
+            " Differences between methods are over all z of a method; p is "
+            f"{correction_clause(results)} within each scale."
+        )
+    return note
 
 
-def _mean_plane(results: Results, plane: PlaneResults) -> Plane:
-    across, up = _plane_values(results)
-    title = "mean positions on the TC/SD plane"
-    table = draw_rows(title, _position_columns(across, up), _position_rows(plane))
-    series = tuple(
-        PlaneSeries(name, (PlanePoint("", place.tc, place.sd, place.ellipse.outline()),))
-        for name, place in plane.systems.items()
-    )
-    return Plane(title, up, across, series, table, _plane_maximum(results))
-
-
-def _position_columns(across: Value, up: Value) -> Columns:
+def _position_table(plane: PlaneResults, across: Value, up: Value) -> ColumnRows:
     def show_ellipse(ellipse: MeanEllipse) -> str:
         if isnan(ellipse.major):
             return "–"
@@ -136,25 +120,20 @@ def _position_columns(across: Value, up: Value) -> Columns:
     parts = {"x": "x", "y": "y", "half_major": "major", "half_minor": "minor"}
     parts |= {name: name for name in ("angle", "level", "n", "method")}
     ellipse = Column(heading="half axes, angle", parts=parts, show=show_ellipse)
-    return ("system", *axes, ellipse, Column(heading="listeners"))
+    columns = ("system", *axes, ellipse, Column(heading="listeners"))
+    cells = attrgetter("tc", "sd", "ellipse", "ellipse.n")
+    return columns, [(name, *cells(place)) for name, place in plane.systems.items()]
 
 
-def _position_rows(plane: PlaneResults) -> Iterator[tuple[Any, ...]]:
-    for name, place in plane.systems.items():
-        yield name, place.tc, place.sd, place.ellipse, place.ellipse.n
-
-
-CORRELATION_COLUMNS = (
-    Column("a", hidden=True),
-    Column("b", hidden=True),
-    Column(heading="within listener and item"),
-    Column(heading="correlation", value=CORRELATION, parts=ESTIMATE),
-    Column(heading="listeners"),
-)
-
-
-def _correlation_rows(plane: PlaneResults) -> list[tuple[Any, ...]]:
-    return [("TC", "SD", "TC and SD", plane.correlation, plane.correlation.n)]
+def _correlation_table(plane: PlaneResults) -> ColumnRows:
+    columns = (
+        Column("a", hidden=True),
+        Column("b", hidden=True),
+        Column(heading="within listener and item"),
+        Column(heading="correlation", value=CORRELATION, parts=ESTIMATE),
+        Column(heading="listeners"),
+    )
+    return columns, [("TC", "SD", "TC and SD", plane.correlation, plane.correlation.n)]
 
 
 def _method_table(results: Results, plane: PlaneResults) -> Table:
@@ -171,21 +150,21 @@ def _method_table(results: Results, plane: PlaneResults) -> Table:
     return draw_rows("differences between methods", scope_columns(results, "methods"), rows, 3)
 
 
-def _listener_columns(across: Value, up: Value) -> Columns:
+def _listener_table(plane: PlaneResults, across: Value, up: Value) -> ColumnRows:
     axes = Column("tc", "TC", across), Column("sd", "SD", up)
-    return (LISTENER, "system", *axes, Column("correlation", hidden=True))
-
-
-def _listener_rows(plane: PlaneResults) -> Iterator[tuple[Any, ...]]:
-    for who, own in plane.listeners.items():
-        for name, place in own.positions.items():
-            yield who, name, place.tc, place.sd, own.correlation
+    columns = (LISTENER, "system", *axes, Column("correlation", hidden=True))
+    rows = [
+        (who, name, place.tc, place.sd, listener.correlation)
+        for who, listener in plane.listeners.items()
+        for name, place in listener.positions.items()
+    ]
+    return columns, rows
 
 
 # --- Headlines and methods -----------------------------------------------------------------------
 
 
-def plane_headlines(results: Results) -> Iterator[str]:
+def headlines(results: Results) -> Iterator[str]:
     """Yield the correlation of TC and SD, if its interval excludes 0."""
     plane = results.plane
     if plane is None or isnan(plane.correlation.low):
@@ -197,7 +176,7 @@ def plane_headlines(results: Results) -> Iterator[str]:
         yield f"TC and SD are {kind} correlated within listener and item (r {figure})"
 
 
-def plane_methods(results: Results) -> Iterator[str]:
+def methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on the plane."""
     plane = results.plane
     if plane is None:
@@ -205,7 +184,7 @@ def plane_methods(results: Results) -> Iterator[str]:
     if any(not isnan(place.ellipse.major) for place in plane.systems.values()):
         yield (
             f"Mean positions on the TC/SD plane have {level_percent(results)} confidence ellipses "
-            f"by Hotelling's T², which generalize to {ELLIPSE_SCOPES[_is_two_way(plane)]}."
+            f"by Hotelling's T², which generalize to {_ellipse_scope(plane)}."
         )
     if not isnan(plane.correlation.value):
         yield (
@@ -219,21 +198,21 @@ def plane_methods(results: Results) -> Iterator[str]:
 # --- CSV tables of the plane ---------------------------------------------------------------------
 
 
-def plane_tables(results: Results) -> dict[str, TableRows]:
+def tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name."""
     plane = results.plane
     if plane is None:
         return {}
-    values = dict(zip(("TC", "SD"), _plane_values(results), strict=True))
+    across, up = _plane_values(results)
+    values = {"TC": across, "SD": up}
     methods = (
-        scope_cells(values[one.scale], contrast)
-        for one in plane.methods
-        for contrast in (*one.contrasts, *one.modelled)
+        scope_cells(values[method.scale], contrast)
+        for method in plane.methods
+        for contrast in (*method.contrasts, *method.modelled)
     )
-    listeners = _listener_columns(*values.values())
     return {
-        "plane": record_rows(_position_columns(*values.values()), _position_rows(plane)),
-        "plane_listeners": record_rows(listeners, _listener_rows(plane)),
-        "plane_correlation": record_rows(CORRELATION_COLUMNS, _correlation_rows(plane)),
+        "plane": record_rows(*_position_table(plane, across, up)),
+        "plane_listeners": record_rows(*_listener_table(plane, across, up)),
+        "plane_correlation": record_rows(*_correlation_table(plane)),
         "plane_methods": record_rows(scope_columns(results), methods),
     }

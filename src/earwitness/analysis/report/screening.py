@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import isnan
+from operator import itemgetter
 from typing import Any
 
 from earwitness.analysis.plan import Rule
@@ -12,13 +13,14 @@ from earwitness.analysis.report.wording import (
     LISTENER,
     MAX_LISTED_NAMES,
     UNKNOWN_RATERS_CLAUSE,
+    capitalized,
     count_text,
     raters_clause,
     yes_or_no,
 )
 from earwitness.analysis.results import Results, ScaleResults, ScreeningVerdict
 from earwitness.analysis.screening import SCREENS
-from earwitness.core import Estimate, group_values
+from earwitness.core import Estimate, Value, group_values
 from earwitness.report.columns import Column, Columns, TableRows, draw_rows, record_rows
 from earwitness.report.numbers import number, value_title
 from earwitness.report.parts import Intervals, Lines, Section, Table
@@ -27,24 +29,31 @@ from earwitness.report.sentences import join_names
 # --- Methods sentences on screening --------------------------------------------------------------
 
 
-def screening_methods(results: Results) -> Iterator[str]:
+def methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on participants and screening."""
     if results.over_items:
         yield f"{raters_clause(results)}."
         yield f"Ratings of single raters were not available: {UNKNOWN_RATERS_CLAUSE}."
         return
-    yield f"{count_text(results.listeners, 'listener', 'listeners')} took part."
-    rules = applied_rules_text(results)
-    if all_failed(results):
-        yield failure_sentences(results)
-    elif results.left:
-        out = count_text(len(results.left), "was", "were")
-        how = f" by {rules}" if rules else ""
-        yield f"Of these, {out} excluded{how}."
-    elif rules:
-        yield f"No listener was excluded by {rules}."
-    elif not results.rules:
+    yield f"{count_text(results.listeners, 'listener')} took part."
+    yield from _screening_sentences(results)
+    if not results.rules and not results.screened and not results.left:
         yield "No screening rule was applied."
+
+
+def _screening_sentences(results: Results) -> Iterator[str]:
+    """Yield how many listeners were excluded by which rules, and rules not applied."""
+    rules = applied_rules_text(results)
+    by = f" by {rules}" if rules else ""
+    if all_failed(results):
+        yield f"{capitalized(failure_clause(results))}."
+        if rules:
+            yield f"Rules: {rules}."
+    elif results.left:
+        count = count_text(len(results.left), "listener was", "listeners were")
+        yield f"{count} excluded{by}."
+    elif rules:
+        yield f"No listener was excluded{by}."
     if names := unapplied_rules(results):
         yield f"{not_applied_clause(names)}."
 
@@ -60,14 +69,8 @@ def failure_clause(results: Results) -> str:
     what = join_names(names, MAX_LISTED_NAMES) if names else "screening"
     if len(results.failed) == 1:
         return f"the only listener failed {what}, and is kept"
-    who = count_text(len(results.failed), "listener", "listeners")
+    who = count_text(len(results.failed), "listener")
     return f"all {who} failed {what}, so all are kept"
-
-
-def failure_sentences(results: Results) -> str:
-    """Return the same as sentences, with the conditions of the rules."""
-    clause, rules = failure_clause(results), applied_rules_text(results)
-    return f"{clause[0].upper()}{clause[1:]}." + f" Rules: {rules}." * bool(rules)
 
 
 def unapplied_rules(results: Results) -> list[str]:
@@ -92,10 +95,9 @@ def _rule_text(rule: Rule) -> str:
     screen = SCREENS[rule.name]
     limits_of = {**screen.limits, **rule.limits}
     percent = {f"{name}_percent": 100 * limit for name, limit in limits_of.items()}
-    condition = screen.condition.format(**limits_of, **percent)
-    for name, clause in screen.clauses.items():
-        condition += clause.format(**limits_of) * bool(limits_of[name])
-    return f"{rule.name} ({condition})"
+    clauses = [clause for name, clause in screen.clauses.items() if limits_of[name]]
+    texts = (text.format(**limits_of, **percent) for text in (screen.condition, *clauses))
+    return f"{rule.name} ({''.join(texts)})"
 
 
 # --- Sections on screening -----------------------------------------------------------------------
@@ -104,47 +106,27 @@ def _rule_text(rule: Rule) -> str:
 WITH_EXCLUDED_LABEL = "including excluded listeners"
 
 
-def screening_sections(results: Results) -> Iterator[Section]:
+def sections(results: Results) -> Iterator[Section]:
     """Yield the sections on excluded listeners, means with and without them, and all checks."""
     if not results.screened and not results.left and not results.rules:
         return
-    scales = [scale for scale in results.scales if scale.everyone and scale.systems]
+    out = "failed" if all_failed(results) else "excluded"
+    note = " ".join(_screening_sentences(results))
     if any(not verdict.kept for verdict in results.screened):
-        yield Section("Screening", (_failure_table(results),), _screening_note(results))
+        yield Section("Screening", (_failure_table(results, out),), note)
     else:
-        yield Section("Screening", (Lines("", (_screening_note(results),)),))
+        yield Section("Screening", (Lines("", (note,)),))
+    scales = [scale for scale in results.scales if scale.everyone and scale.systems]
     if results.left and scales:
-        yield Section(
-            "Means with and without excluded listeners",
-            tuple(map(_with_excluded_intervals, scales)),
-        )
+        title = "Means with and without excluded listeners"
+        yield Section(title, tuple(map(_with_excluded_intervals, scales)))
     if results.screened:
-        columns, rows = _check_columns(_failure_label(results)), map(_check_cells, results.screened)
-        table = draw_rows("all screening checks", columns, rows, 4)
+        rows = map(_check_cells, results.screened)
+        table = draw_rows("all screening checks", _check_columns(out), rows, 4)
         yield Section("All screening checks", (table,), place="pictures", folded=True)
 
 
-def _screening_note(results: Results) -> str:
-    left, rules, names = len(results.left), applied_rules_text(results), unapplied_rules(results)
-    by = f" by {rules}" if rules else ""
-    sentences = []
-    if all_failed(results):
-        sentences.append(failure_sentences(results))
-    elif left:
-        verb = "was" if left == 1 else "were"
-        sentences.append(f"{left:,} of {results.listeners:,} listeners {verb} excluded{by}.")
-    elif results.screened:
-        sentences.append(f"No listener was excluded{by}.")
-    if names:
-        sentences.append(f"{not_applied_clause(names)} (see notes).")
-    return " ".join(sentences)
-
-
-def _failure_label(results: Results) -> str:
-    return "failed" if all_failed(results) else "excluded"
-
-
-def _failure_table(results: Results) -> Table:
+def _failure_table(results: Results, title: str) -> Table:
     """Return one row per listener and failed rule, with the figures."""
     failures = group_values(
         ((str(verdict.listener), verdict.rule), _verdict_place(verdict) + verdict.figures)
@@ -152,7 +134,7 @@ def _failure_table(results: Results) -> Table:
         if not verdict.kept
     )
     rows = tuple((*names, "; ".join(texts)) for names, texts in failures.items())
-    return Table(_failure_label(results), ("listener", "rule", "figures"), rows, names=3)
+    return Table(title, ("listener", "rule", "figures"), rows, names=3)
 
 
 def _verdict_place(verdict: ScreeningVerdict) -> str:
@@ -173,90 +155,71 @@ def _check_columns(out: str = "") -> Columns:
     )
 
 
-def _check_cells(one: ScreeningVerdict) -> tuple[Any, ...]:
-    figures = one.figures, _verdict_place(one) + one.figures
-    return one.listener, one.rule, one.scale, one.session or "", *figures, yes_or_no(one.kept)
+def _check_cells(verdict: ScreeningVerdict) -> tuple[Any, ...]:
+    place = verdict.listener, verdict.rule, verdict.scale, verdict.session or ""
+    figures = verdict.figures, _verdict_place(verdict) + verdict.figures
+    return *place, *figures, yes_or_no(verdict.kept)
 
 
 def _with_excluded_intervals(scale: ScaleResults) -> Intervals:
     """Return the mean of each system without and with the excluded listeners."""
-    rows = []
+    drawn, cells = list[tuple[str, dict[str, Estimate]]](), list[tuple[Any, ...]]()
     for name, rated in scale.systems.items():
-        rows.append((name, {name: rated.mean}))
-        if name in scale.everyone:
-            rows.append((WITH_EXCLUDED_LABEL, {WITH_EXCLUDED_LABEL: scale.everyone[name]}))
+        drawn.append((name, {name: rated.mean}))
+        if everyone := scale.everyone.get(name):
+            drawn.append((WITH_EXCLUDED_LABEL, {WITH_EXCLUDED_LABEL: everyone}))
+            cells.append((name, rated.mean, everyone, everyone.value - rated.mean.value))
     title = f"{value_title(scale.value)}: without and with excluded listeners"
-    return Intervals(title, scale.value, "", tuple(rows), _with_excluded_table(title, scale))
-
-
-def _with_excluded_table(title: str, scale: ScaleResults) -> Table:
-    rows = (
-        (name, rated.mean, everyone, everyone.value - rated.mean.value)
-        for name, rated in scale.systems.items()
-        if (everyone := scale.everyone.get(name))
-    )
     headings = ("system", "kept listeners", "all listeners", "change")
-    return draw_rows(title, headings, rows, value=scale.value)
+    table = draw_rows(title, headings, cells, value=scale.value)
+    return Intervals(title, scale.value, "", tuple(drawn), table)
 
 
 # --- Headlines on excluded listeners -------------------------------------------------------------
 
 
-def screening_headlines(results: Results) -> Iterator[str]:
+def headlines(results: Results) -> Iterator[str]:
     """Yield which listeners were excluded, what that changes, and rules not applied."""
     if results.left:
         verb = "was" if len(results.left) == 1 else "were"
         count = f"{len(results.left):,} of {results.listeners:,}"
-        excluded = name_listeners(results.left)
-        yield f"{excluded[0].upper()}{excluded[1:]} {verb} excluded by screening ({count})"
-        changes = [scale for scale in results.scales if scale.everyone and scale.systems]
-        if changes:
-            yield _change_sentence(changes)
+        who = capitalized(name_listeners(results.left))
+        yield f"{who} {verb} excluded by screening ({count})"
+        yield from _change_sentences(results)
     elif results.screened and not all_failed(results):
         yield f"None of {results.listeners:,} listeners was excluded by screening"
     if names := unapplied_rules(results):
         yield f"{not_applied_clause(names)} (see notes)"
 
 
-def _change_sentence(scales: list[ScaleResults]) -> str:
-    """Return how ranking and means would change if all listeners were kept."""
-    kept = {s.value.name: _kept_means(s) for s in scales}
-    everyone = {s.value.name: s.everyone for s in scales}
-    other = [
-        name
-        for name, kept_means in kept.items()
-        if _system_order(kept_means) != _system_order(everyone[name], kept_means)
-    ]
-    moved = [
-        (abs(estimate.value - scale.everyone[name].value), name, scale)
-        for scale in scales
-        for name, estimate in kept[scale.value.name].items()
-        if name in scale.everyone and not isnan(estimate.value - scale.everyone[name].value)
-    ]
-    if not moved:
-        return "The effect of excluding listeners could not be computed"
-    most, name, scale = max(moved, key=lambda move: move[0])
-    order = f"change the ranking on {join_names(other)}" if other else "not change the ranking"
-    return (
-        f"Keeping all listeners would {order}; the largest change would be {name} on "
-        f"{scale.value.name} ({number(most, scale.value)})"
-    )
-
-
-def _kept_means(scale: ScaleResults) -> dict[str, Estimate]:
-    return {n: rated.mean for n, rated in scale.systems.items() if n not in scale.controls}
-
-
-def _system_order(
-    means: Mapping[str, Estimate], among: Mapping[str, Estimate] | None = None
-) -> list[str]:
-    names = [n for n in among or means if n in means and not isnan(means[n].value)]
-    return sorted(names, key=lambda name: means[name].value)
+def _change_sentences(results: Results) -> Iterator[str]:
+    """Yield how ranking and means would change if all listeners were kept."""
+    changes, reordered = list[tuple[float, str, Value]](), list[str]()
+    for scale in results.scales:
+        means = {
+            name: (rated.mean.value, scale.everyone[name].value)
+            for name, rated in scale.systems.items()
+            if name in scale.everyone and name not in scale.controls
+        }
+        known = {name: pair for name, pair in means.items() if not any(map(isnan, pair))}
+        changes += [(abs(kept - every), name, scale.value) for name, (kept, every) in known.items()]
+        by_kept = sorted(known, key=lambda name: known[name][0])
+        if by_kept != sorted(known, key=lambda name: known[name][1]):
+            reordered.append(scale.value.name)
+    if changes:
+        most, name, value = max(changes, key=itemgetter(0))
+        order = "not change the ranking"
+        if reordered:
+            order = f"change the ranking on {join_names(reordered)}"
+        yield (
+            f"Keeping all listeners would {order}; the largest change would be {name} on "
+            f"{value.name} ({number(most, value)})"
+        )
 
 
 # --- CSV table of screening ----------------------------------------------------------------------
 
 
-def screening_tables(results: Results) -> dict[str, TableRows]:
+def tables(results: Results) -> dict[str, TableRows]:
     """Return CSV tables by name."""
     return {"screening": record_rows(_check_columns(), map(_check_cells, results.screened))}

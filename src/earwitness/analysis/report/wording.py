@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isnan
+from typing import Any
 
 from earwitness.analysis.plan import MIXED_MODEL, NO_CORRECTION, WILCOXON
 from earwitness.analysis.results import DifferenceTest, Equivalence, Results
 from earwitness.core import Contrast, Estimate, Value
-from earwitness.report.columns import Column, P, estimate_parts
+from earwitness.report.columns import Column, Columns, P, draw_rows, estimate_parts
 from earwitness.report.numbers import CORRECTED_P_HEADINGS, p_value
+from earwitness.report.parts import Table
 from earwitness.report.sentences import INTERVALS_AGREE_CLAUSE
 from earwitness.stats.means import ITEM_ADJUSTED, ITEM_T
 
@@ -20,10 +22,15 @@ MAX_LISTED_NAMES = 50  # names listed in a methods paragraph
 
 @dataclass(frozen=True, slots=True)
 class IntervalWording:
-    """Wording of an interval method: its name, what it generalizes to, and the matching test."""
+    """Wording of an interval method.
+
+    Its name, what it generalizes to, what is averaged in the mean of a system, and the matching
+    test.
+    """
 
     name: str
     scope: str
+    estimand: str
     test: str = "two-sided per-listener paired t tests"
 
     @property
@@ -32,50 +39,46 @@ class IntervalWording:
         return f"{self.name}; they generalize to {self.scope}"
 
 
+LISTENER_MEAN = "mean over listeners of each listener's mean vote"
 INTERVAL_WORDING = {
     "cluster_t": IntervalWording(
-        "t intervals over per-listener means", "other listeners on these items"
+        "t intervals over per-listener means", "other listeners on these items", LISTENER_MEAN
     ),
     "naive_t": IntervalWording(
         "t intervals over single votes, treated as independent",
         "neither other listeners nor other items (votes of one listener are correlated, so the "
         "intervals are too narrow)",
+        "mean of all votes",
         "two-sided paired t tests over single differences, treated as independent",
     ),
     "cluster_bootstrap": IntervalWording(
-        "a cluster bootstrap over listeners", "other listeners on these items"
+        "a cluster bootstrap over listeners", "other listeners on these items", LISTENER_MEAN
     ),
     "two_way_bootstrap": IntervalWording(
         "a two-way bootstrap over listeners and items",
         "other listeners and other items",
+        "mean of all votes",
         "the same bootstrap, two-sided",
     ),
     MIXED_MODEL: IntervalWording(
         "a linear mixed model (REML) with crossed random intercepts for listeners, items, "
         "listener × system and item × system",
         "other listeners and other items",
+        "expected vote by the mixed model, over listeners and items",
         "two-sided t tests of the mixed model with Satterthwaite degrees of freedom",
     ),
     ITEM_ADJUSTED: IntervalWording(
-        "a jackknife over listeners of means adjusted for items", "other listeners on these items"
+        "a jackknife over listeners of means adjusted for items",
+        "other listeners on these items",
+        "mean vote over all items, each counting once, by a least-squares model of systems and "
+        "items",
     ),
     ITEM_T: IntervalWording(
         "t intervals over items",
         "other items for these raters",
+        "mean over items of the means over raters",
         "two-sided paired t tests over items",
     ),
-}
-LISTENER_MEAN = "mean over listeners of each listener's mean vote"
-VOTE_MEAN = "mean of all votes"
-ESTIMANDS = {  # what is averaged in the mean of a system, by interval method
-    "cluster_t": LISTENER_MEAN,
-    "naive_t": VOTE_MEAN,
-    "cluster_bootstrap": LISTENER_MEAN,
-    "two_way_bootstrap": VOTE_MEAN,
-    ITEM_ADJUSTED: "mean vote over all items, each counting once, by a least-squares model of "
-    "systems and items",
-    MIXED_MODEL: "expected vote by the mixed model, over listeners and items",
-    ITEM_T: "mean over items of the means over raters",
 }
 CORRECTION_WORDING = {
     "holm": "Holm-corrected",
@@ -100,24 +103,21 @@ MAX_POOR_VOTE = 2  # of five points: Poor or worse
 GOOD_POOR_SCALES = ("OVRL", "QUALITY", "MOS", "READING")
 
 
-def effect_size_name(results: Results, method: str) -> str:
-    """Return the name of an effect size."""
-    return EFFECT_SIZE_WORDING.get(method, method).format(unit=unit_noun(results))
-
-
 def test_clause(results: Results) -> str:
     """Return the test of pairs of systems."""
-    name = results.plan.interval
     if results.plan.test == WILCOXON:
         return WILCOXON_WORDING.format(unit=unit_noun(results))
-    return INTERVAL_WORDING[name].test if name in INTERVAL_WORDING else f"the method {name}"
+    return planned_interval(results).test
+
+
+def planned_interval(results: Results) -> IntervalWording:
+    """Return the wording of the planned method of intervals."""
+    return INTERVAL_WORDING[results.plan.interval]
 
 
 def correction_clause(results: Results) -> str:
     """Return how p values are corrected."""
-    return CORRECTION_WORDING.get(
-        results.plan.correction, f"corrected by {results.plan.correction}"
-    )
+    return CORRECTION_WORDING[results.plan.correction]
 
 
 def interval_clause(results: Results) -> str:
@@ -137,8 +137,9 @@ def level_percent(results: Results) -> str:
 
 def interval_method(results: Results) -> str:
     """Return the method of the intervals of means; the planned one if they differ."""
-    said = {r.mean.method for scale in results.scales for r in scale.systems.values()}
-    return said.pop() if len(said) == 1 and said <= {*INTERVAL_WORDING} else results.plan.interval
+    methods = {r.mean.method for scale in results.scales for r in scale.systems.values()}
+    is_known = len(methods) == 1 and methods <= {*INTERVAL_WORDING}
+    return methods.pop() if is_known else results.plan.interval
 
 
 def capitalized(text: str) -> str:
@@ -155,13 +156,13 @@ def scope_text(items: int) -> str:
     return "on this item" if items == 1 else f"on these {items:,} items"
 
 
-def count_text(count: int, singular: str, plural: str) -> str:
-    """Return a count with its noun.
+def count_text(count: int, singular: str, plural: str = "") -> str:
+    """Return a count with its noun, whose plural ends in s by default.
 
-    >>> count_text(1, "vote", "votes"), count_text(2000, "vote", "votes")
-    ('1 vote', '2,000 votes')
+    >>> count_text(1, "vote"), count_text(2000, "vote"), count_text(2, "was", "were")
+    ('1 vote', '2,000 votes', '2 were')
     """
-    return f"{count:,} {singular if count == 1 else plural}"
+    return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
 
 
 def unit_noun(results: Results) -> str:
@@ -171,7 +172,7 @@ def unit_noun(results: Results) -> str:
 
 def unit_count(results: Results, count: int) -> str:
     """Return a number of listeners, or of items for tables of means."""
-    return count_text(count, unit_noun(results), f"{unit_noun(results)}s")
+    return count_text(count, unit_noun(results))
 
 
 UNKNOWN_RATERS_CLAUSE = (
@@ -186,7 +187,7 @@ def raters_clause(results: Results) -> str:
     if not counts - {0}:
         return "The number of raters per mean is not known"
     low, high = min(counts - {0}), max(counts)
-    raters = count_text(low, "rater", "raters") if low == high else f"{low:,} to {high:,} raters"
+    raters = count_text(low, "rater") if low == high else f"{low:,} to {high:,} raters"
     return f"Each value is a mean over {raters}{' (where known)' * (0 in counts)}"
 
 
@@ -214,6 +215,8 @@ def share_words(scale: Value) -> dict[str, str]:
 ESTIMATE_NAMES = ("value", "low", "high", "level", "n", "method")
 ESTIMATE = estimate_parts(*ESTIMATE_NAMES)
 LISTENER = Column("listener", show=str)
+AGREEMENT = Value("agreement", "high", -1, 1, "")
+ColumnRows = tuple[Columns, list[tuple[Any, ...]]]  # of a table for people and for programs
 
 
 def difference_columns(results: Results, name: str = "difference") -> tuple[Column, Column, Column]:
@@ -242,3 +245,17 @@ def deviation_label(value: Value) -> str:
     'standard deviation'
     """
     return "standard deviation" if value.name in ("TC", "SD") else "SD"
+
+
+def draw_named_cells(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[tuple[Sequence[Any], Mapping[str, Any]]],
+    value: Value | None = None,
+    names: int = 1,
+) -> Table:
+    """Return rows of cells below ``columns``, then of cells by the names of further columns."""
+    known = list(rows)
+    named = list(dict.fromkeys(name for _, cells in known for name in cells))
+    filled = ((*place, *map(cells.get, named)) for place, cells in known)
+    return draw_rows(title, (*columns, *named), filled, names, value=value)
