@@ -26,7 +26,7 @@ from earwitness.experiments.results import (
 )
 from earwitness.metaeval.report_tables import COEFFICIENT_VALUES
 from earwitness.metaeval.significance import count_needed_units
-from earwitness.report.columns import Column, N, draw_rows
+from earwitness.report.columns import Column, Columns, N, draw_rows
 from earwitness.report.numbers import (
     cell,
     interval,
@@ -368,7 +368,7 @@ def _point_table(
     )
     intervals = (Column(COLUMN_LABELS[source], show=show_interval) for source in known)
     ordered = sorted(rows, key=itemgetter(0))
-    headings = ("people", *columns, *intervals)
+    headings: Columns = ("people", *columns, *intervals)
     return draw_rows(title, headings, ordered, 2, value=value, sortable=True)
 
 

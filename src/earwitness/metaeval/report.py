@@ -372,7 +372,7 @@ def _paper_scale_rows(
     labels, series = metric_labels(scale), scale_figures(scale)
     ranked = [name for rank in scale.ranked[:1] for name in rank.order]
     names = [labels[name] for name in dict.fromkeys([*ranked, *labels])]
-    controls = CHANCE_LABEL, RATER_LABEL
+    controls: tuple[str, ...] = (CHANCE_LABEL, RATER_LABEL)
     names += [label for label in controls if {*figures} & {*series[label]}]
     controls += tuple(metric_label(metric) for metric in scale.metrics if metric.baseline)
     matrices = [

@@ -23,6 +23,7 @@ from earwitness.analysis.report.choices import (
     RIGHT_ANSWER_SHARE,
     choice_tests,
     clusters_text,
+    count_choices,
 )
 from earwitness.analysis.report.differences import basis_sentences, matrix_of
 from earwitness.analysis.report.export import methods_paragraph
@@ -251,8 +252,8 @@ def _paper_about(results: Results, figures: Mapping[str, list[str]]) -> Iterator
     if any(scale.systems for scale in results.scales):
         yield next(vote_methods(results))
     if results.choices:
-        total = sum(choice.wins + choice.losses + choice.ties for choice in results.choices)
-        yield f"{count_text(total, 'choice')} between two sounds were analysed."
+        total = count_text(count_choices(results.choices), "choice")
+        yield f"{total} between two sounds were analysed."
 
 
 def _paper_intervals(results: Results, figures: Mapping[str, list[str]]) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
@@ -114,12 +113,13 @@ SIGN_TEST_CLAUSE = (
 
 def choice_tests(results: Results) -> list[ChoiceTest]:
     """Return the tests of choices, each once."""
-    names = dict.fromkeys(c.share.method for c in results.choices if _is_chosen(c))
+    names = dict.fromkeys(c.share.method for c in results.choices if count_choices([c]))
     return [CHOICE_TESTS[name] for name in names if name in CHOICE_TESTS]
 
 
-def _is_chosen(choice: PairChoices) -> bool:
-    return bool(choice.wins + choice.losses + choice.ties)
+def count_choices(choices: Iterable[PairChoices]) -> int:
+    """Return the number of choices, including neither."""
+    return sum(choice.wins + choice.losses + choice.ties for choice in choices)
 
 
 def _share_intervals(results: Results, scale: ScaleResults) -> Intervals:
@@ -204,7 +204,7 @@ def methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on choices."""
     choices, tests = results.choices, choice_tests(results)
     if tests:
-        total = sum(c.wins + c.losses + c.ties for c in choices)
+        total = count_choices(choices)
         one_sided = [choice.sensitivity is not None for choice in choices]
         sides = ["two-sided"] if not all(one_sided) else []
         sides += ["ABX: one-sided"] if any(one_sided) else []
@@ -238,39 +238,32 @@ def clusters_text(results: Results) -> str:
 
 def headlines(results: Results) -> Iterator[str]:
     """Yield how often systems were chosen, per scale and pair."""
-    chosen = [(scale, c) for scale in results.scales for c in scale.choices if _is_chosen(c)]
+    chosen = [(scale, c) for scale in results.scales for c in scale.choices if count_choices([c])]
     alpha = 1 - results.plan.level
     tested = [c for _, c in chosen if not isnan(c.corrected)]
     if tested and not any(c.corrected < alpha for c in tested):
-        total = sum(c.wins + c.losses + c.ties for c in tested)
         people = results.listeners - len(results.left)
         most = max(tested, key=lambda choice: choice.items)
+        total = count_text(count_choices(tested), "choice")
         yield (
             "No significant difference from chance was found "
-            f"({count_text(len(tested), 'pair')} of systems, {count_text(total, 'choice')}, "
+            f"({count_text(len(tested), 'pair')} of systems, {total}, "
             f"{_basis_text(people, most)}, alpha = {alpha:.4g})"
         )
     for scale in results.scales:
-        yield from _most_chosen(scale)
+        yield from _ablest_system(scale)
     for scale, choice in sorted(chosen, key=lambda pair: not pair[1].corrected < alpha):
         yield f"{scale.value.name}: {_choice_sentence(choice, results)}"
 
 
-def _most_chosen(scale: ScaleResults) -> Iterator[str]:
-    """Yield which of three or more systems was chosen most often, if choices have no right one."""
-    if len(scale.choices) < 2 or _has_right_answers(scale):
-        return
-    wins, totals = Counter[str](), Counter[str]()
-    for choice in scale.choices:
-        for name, count in ((choice.a, choice.wins), (choice.b, choice.losses)):
-            wins[name] += count
-            totals[name] += choice.wins + choice.losses + choice.ties
-    best = max(totals, key=lambda name: wins[name] / max(1, totals[name]))
-    if wins[best]:
-        yield (
-            f"{scale.value.name}: {best} was chosen most often, in {wins[best]:,} of its "
-            f"{totals[best]:,} choices"
-        )
+def _ablest_system(scale: ScaleResults) -> Iterator[str]:
+    """Yield which of three or more systems has the highest ability."""
+    systems = scale.abilities.systems if scale.abilities else {}
+    known = {name: ability for name, ability in systems.items() if not isnan(ability.value)}
+    if len(known) > 2:
+        best = max(known, key=lambda name: known[name].value)
+        figure = cell(known[best], ABILITY)
+        yield f"{scale.value.name}: {best} has the highest Bradley–Terry ability ({figure})"
 
 
 def _basis_text(people: int, choice: PairChoices) -> str:
@@ -294,7 +287,7 @@ def _choice_sentence(choice: PairChoices, results: Results) -> str:
             a, b, wins, losses = b, a, losses, wins
             ends = 1 - share.high, 1 - share.low
             share = replace(share, value=1 - share.value, low=ends[0], high=ends[1])
-        what = f"{a} was chosen over {b} in {wins:,} of {wins + losses + choice.ties:,} choices"
+        what = f"{a} was chosen over {b} in {wins:,} of {count_choices([choice]):,} choices"
         what += f" ({choice.ties:,} neither)" if choice.ties else ""
     message = f"{what}; {CHOICE_TESTS[share.method].share} {cell(share, CHOICE_SHARE)}"
     if isnan(choice.p):
@@ -316,9 +309,8 @@ def _choice_sentence(choice: PairChoices, results: Results) -> str:
 def choice_rows(scale: ScaleResults) -> Iterator[tuple[Any, ...]]:
     """Yield rows with shares of choices and abilities, for ``MEAN_COLUMNS``."""
     for choice in scale.choices:
-        total, listeners = choice.wins + choice.losses + choice.ties, len(choice.listeners) or None
-        name = f"share against {choice.b}"
-        yield scale.value, choice.a, name, choice.share, total, listeners, None
+        name, counts = f"share against {choice.b}", (count_choices([choice]), len(choice.listeners))
+        yield scale.value, choice.a, name, choice.share, counts[0], counts[1] or None, None
     if scale.abilities:
         for system, estimate in scale.abilities.systems.items():
             yield scale.value, system, "ability", estimate, None, None, None

@@ -334,10 +334,10 @@ def methods(results: Results) -> Iterator[str]:
     yield f"{intervals} {interval_clause(results)}."
     yield from (f"{sentence}." for sentence in basis_sentences(results))
     if tests := [test for _, test in _friedman_tests(results)]:
-        counts = join_names(sorted({f"{test.listeners:,}" for test in tests}), conjunction="or")
+        units = join_names(sorted({f"{test.listeners:,}" for test in tests}), conjunction="or")
         yield (
             "All systems of a scale were compared by a Friedman test, corrected for ties, over the "
-            f"{counts} {'items with' if results.over_items else 'listeners who rated'} all of them."
+            f"{units} {'items with' if results.over_items else 'listeners who rated'} all of them."
         )
     if sizes := _effect_sizes(results):
         ranked = results.plan.test == WILCOXON  # rank-biserial correlations have no interval

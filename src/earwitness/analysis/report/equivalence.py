@@ -69,7 +69,7 @@ def sections(results: Results) -> Iterator[Section]:
                 f"as the margin; p is the larger of the two, {correction_clause(results)}."
             )
         difference, *p = difference_columns(results, f"difference ({wide} CI)")
-        columns = (
+        columns: Columns = (
             "scale",
             PAIR,
             difference,

@@ -91,18 +91,7 @@ def _mean_intervals(scale: ScaleResults, grouped: FieldGroups) -> Intervals:
         for group in grouped.groups
     )
     title = f"{value_title(scale.value)} by {grouped.field}"
-    return Intervals(title, scale.value, grouped.field, rows, _picture_table(title, scale, grouped))
-
-
-def _picture_table(title: str, scale: ScaleResults, grouped: FieldGroups) -> Table:
-    has_listeners = any(rated.listeners for rated in scale.systems.values())
-    counts = ("listeners", "items", "votes") if has_listeners else ("items",)
-    rows = (
-        (group.name, name, mean.mean, *(getattr(mean, count) for count in counts))
-        for group in grouped.groups
-        for name, mean in group.systems.items()
-    )
-    return draw_rows(title, (grouped.field, "system", "mean", *counts), rows, 2, value=scale.value)
+    return Intervals(title, scale.value, grouped.field, rows)
 
 
 def _cell_table(

@@ -15,20 +15,17 @@ from earwitness.analysis.report.wording import (
     ESTIMATE,
     INTERVAL_WORDING,
     MAX_LISTED_NAMES,
-    MAX_POOR_VOTE,
-    MIN_GOOD_VOTE,
     any_defined,
     capitalized,
     count_text,
     deviation_label,
     draw_named_cells,
-    has_named_shares,
     interval_method,
     level_percent,
     share_words,
 )
 from earwitness.analysis.results import GroupMean, Results, ScaleResults, SystemMeans
-from earwitness.core import Estimate, Value, group_values
+from earwitness.core import Estimate, group_values
 from earwitness.ratings.rubric import TOTAL
 from earwitness.ratings.scales import derived_scales
 from earwitness.report.columns import Column, Columns, TableRows, draw_rows, record_rows
@@ -62,9 +59,7 @@ def sections(results: Results) -> Iterator[Section]:
         spreads = tuple(_value_spread(scale, "means") for scale in counted)
         yield Section("Distribution of means over raters", spreads, place="pages")
     elif shapes := tuple(map(_vote_part, counted)):
-        is_named = any(has_named_shares(scale.value) and _has_shares(scale) for scale in rated)
-        note = "Good: Good or better; poor: Poor or worse." if is_named else ""
-        yield Section("Distribution of votes", shapes, note, place="pages")
+        yield Section("Distribution of votes", shapes, place="pages")
 
 
 def _mean_note(results: Results, scales: list[ScaleResults]) -> str:
@@ -168,7 +163,7 @@ def _vote_counts(scale: ScaleResults, values: list[float]) -> VoteCounts:
         (name, *(f"{n:,} ({_share_text(n, counts)})" for n in counts.values()))
         for name, counts in rows
     )
-    notes = {name: _share_note(rated, scale.value) for name, rated in scale.systems.items()}
+    notes = {name: f"{rated.votes:,} votes" for name, rated in scale.systems.items()}
     title = f"{scale.value.name}: votes"
     header = ("system", *(f"{x:g}" for x in values))
     return VoteCounts(title, scale.value, rows, notes, Table(title, header, table))
@@ -177,18 +172,6 @@ def _vote_counts(scale: ScaleResults, values: list[float]) -> VoteCounts:
 def _share_text(n: int, counts: dict[float, int]) -> str:
     total = sum(counts.values())
     return f"{100 * n / total:.0f} %" if total else "–"
-
-
-def _share_note(rated: SystemMeans, scale: Value) -> str:
-    words = (f"≥ {MIN_GOOD_VOTE}", f"≤ {MAX_POOR_VOTE}")
-    words = words if scale.best == "high" else words[::-1]
-    words = ("good", "poor") if has_named_shares(scale) else words
-    shares = [
-        f"{100 * share.value:.0f} % {word}"
-        for share, word in zip((rated.good, rated.poor), words, strict=True)
-        if share is not None and isfinite(share.value)
-    ]
-    return ", ".join(shares) or f"{rated.votes:,} votes"
 
 
 def _value_spread(scale: ScaleResults, noun: str) -> ValueSpread:

@@ -17,7 +17,7 @@ from earwitness.analysis.report.wording import (
 )
 from earwitness.analysis.results import PlaneResults, Results
 from earwitness.core import Estimate, Value
-from earwitness.report.columns import Column, TableRows, draw_rows, record_rows
+from earwitness.report.columns import Column, Columns, TableRows, draw_rows, record_rows
 from earwitness.report.numbers import cell, number
 from earwitness.report.parts import (
     Part,
@@ -120,7 +120,7 @@ def _position_table(plane: PlaneResults, across: Value, up: Value) -> ColumnRows
     parts = {"x": "x", "y": "y", "half_major": "major", "half_minor": "minor"}
     parts |= {name: name for name in ("angle", "level", "n", "method")}
     ellipse = Column(heading="half axes, angle", parts=parts, show=show_ellipse)
-    columns = ("system", *axes, ellipse, Column(heading="listeners"))
+    columns: Columns = ("system", *axes, ellipse, Column(heading="listeners"))
     cells = attrgetter("tc", "sd", "ellipse", "ellipse.n")
     return columns, [(name, *cells(place)) for name, place in plane.systems.items()]
 

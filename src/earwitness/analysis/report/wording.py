@@ -191,15 +191,10 @@ def raters_clause(results: Results) -> str:
     return f"Each value is a mean over {raters}{' (where known)' * (0 in counts)}"
 
 
-def has_named_shares(scale: Value) -> bool:
-    """Return whether 4 is called Good and 2 Poor on a scale."""
-    return scale.name in GOOD_POOR_SCALES and scale.best == "high"
-
-
 def share_words(scale: Value) -> dict[str, str]:
     """Return labels for the shares of votes on a scale."""
     upper, lower = f"{MIN_GOOD_VOTE} or more", f"{MAX_POOR_VOTE} or less"
-    if has_named_shares(scale):
+    if scale.name in GOOD_POOR_SCALES and scale.best == "high":
         upper, lower = "Good or better", "Poor or worse"
     return {
         "good": upper if scale.best == "high" else lower,
