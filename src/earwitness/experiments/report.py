@@ -134,7 +134,7 @@ def _trend_sentences(result: ReferencesExperiment) -> Iterator[str]:
             min(curve[0][0] for curve in known): fmean(curve[0][1] for curve in known),
             max(curve[-1][0] for curve in known): fmean(curve[-1][1] for curve in known),
         }
-        over = f"{len(known)} system{'s' * (len(known) != 1)}"
+        over = f"{len(known)} system{'' if len(known) == 1 else 's'}"
         sentence = f"{value.name}: the mean over {over} is {_means_text(ends, value)}"
         levels = [level for level in result.leveling if level.value == value.name]
         if levels and len(ends) > 1:
@@ -190,7 +190,7 @@ def _test_sentences(result: ReferencesExperiment) -> Iterator[str]:
         yield f"Differences between metrics in {scale.name} could not be tested"
         return
     systems, needed = result.count_systems(condition), count_needed_units(alpha / len(tested))
-    pairs = f"{len(tested)} pair{'s' * (len(tested) != 1)}"
+    pairs = f"{len(tested)} pair{'' if len(tested) == 1 else 's'}"
     if systems < needed:  # Holm's method multiplies the smallest p
         yield (
             f"{systems} systems are too few to show a difference between metrics in {scale.name} "
@@ -472,7 +472,7 @@ def _sizes_sentence(result: ReferencesExperiment) -> str:
     count = len(result.systems) - bool(result.human)
     judges = f"{result.judges:,} judges" if result.judges else "no judgements"
     people = len(result.annotators) or max(result.people)
-    systems = f"{count:,} system{'s' * (count != 1)}{' and 1 human' if result.human else ''}"
+    systems = f"{count:,} system{'' if count == 1 else 's'}{' and 1 human' if result.human else ''}"
     sizes = f"{systems}, {result.items:,} items, {people:,} people, {judges}"
     return f"{sizes}; {result.simulated}" if result.simulated else sizes
 

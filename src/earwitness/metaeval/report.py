@@ -105,7 +105,7 @@ def _ranking_sentence(ranking: ScaleRanking) -> str:
             f"(best: {best}, {size}; {sizes})"
         )
     if others and not worse:
-        pairs = f"{test.pairs:,} pair{'s' * (test.pairs != 1)} tested"
+        pairs = f"{test.pairs:,} pair{'' if test.pairs == 1 else 's'} tested"
         return (
             f"No metric is significantly worse than the best {where} ({pairs}, {sizes}, "
             f"alpha = {ranking.alpha:.2g}); {ahead}"
@@ -122,7 +122,7 @@ def _ranking_sentence(ranking: ScaleRanking) -> str:
 def _sizes_phrase(scale: ScaleConcordance) -> str:
     """Return the numbers of systems, items and raters."""
     counts = {"system": len(scale.people), "item": scale.items, "rater": scale.raters}
-    return ", ".join(f"{n:,} {unit}{'s' * (n != 1)}" for unit, n in counts.items())
+    return ", ".join(f"{n:,} {unit}{'' if n == 1 else 's'}" for unit, n in counts.items())
 
 
 def _tests_of_best(
@@ -210,7 +210,7 @@ def _sample_size_sentences(curves: tuple[SampleSizeCurve, ...]) -> Iterator[str]
 
 def _quantity(curve: SampleSizeCurve, count: int) -> str:
     unit = curve.what if count > 1 else curve.what.removesuffix("s")
-    return f"{count} {unit}{' per output' * (curve.what == 'raters')}"
+    return f"{count} {unit}{' per output' if curve.what == 'raters' else ''}"
 
 
 # --- Sentences for a paper -----------------------------------------------------------------------

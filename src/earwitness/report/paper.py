@@ -277,7 +277,8 @@ def caption_sentences(
     yield from _interval_sentences(table, wanted)
     every_cell = [cell for row in table.rows for cell in row.cells]
     if any(cell.is_best for cell in every_cell):
-        apart = ", rows below the rule excluded" * any(row.apart for row in table.rows)
+        has_apart = any(row.apart for row in table.rows)
+        apart = ", rows below the rule excluded" if has_apart else ""
         yield f"{best_mark}: best {table.heading} of each column{_and_section(table)}{apart}."
         yield from _test_sentences(table)
     if not all(cell.is_known for cell in every_cell):
@@ -297,7 +298,7 @@ def _interval_sentences(table: PaperTable, wanted: IntervalForm) -> Iterator[str
     only = [table.columns[index].name for index in shown if forms[index] == "brackets"]
     if only:
         of = f" of {join_names(only, MAX_NAMES_IN_CAPTION)}, which are not symmetric"
-        yield f"Brackets: {table.intervals}{of * (wanted == 'plus-minus')}."
+        yield f"Brackets: {table.intervals}{of if wanted == 'plus-minus' else ''}."
     if len(only) < len(shown):
         yield f"±: half the width of {table.intervals}."
     if shown and not all(all(known[index]) for index in shown):
@@ -437,7 +438,7 @@ def _latex_head(table: PaperTable, pairs: Sequence[bool], *, stacked: bool) -> I
         return
     heads = [escape_latex(table.heading)]
     for index, (column, pair) in enumerate(zip(table.columns, pairs, strict=True)):
-        edge = "@{}" * (index == len(pairs) - 1)
+        edge = "@{}" if index == len(pairs) - 1 else ""
         text = escape_latex(column.heading)
         heads.append(f"\\multicolumn{{2}}{{c{edge}}}{{{text}}}" if pair else text)
     yield f"{' & '.join(heads)} \\\\"
@@ -593,29 +594,18 @@ def render_paper_csv(table: PaperTable, form: IntervalForm = "brackets") -> str:
     Each value has four columns: the value, the ends of its interval, and ``best``, ``worse``
     (significantly worse than the best) or nothing. ``form`` can only leave the intervals out.
     """
-    ends = () if form == "none" else ("_low", "_high")
-    header = [
-        *([table.sections] if table.sections else []),
-        table.heading,
-        *(f"{column.name}{part}" for column in table.columns for part in ("", *ends, "_mark")),
-    ]
-    rows = [
-        [
-            *([row.section] if table.sections else []),
-            row.name,
-            *(part for cell in row.cells for part in _csv_cell(cell, has_ends=bool(ends))),
-        ]
-        for row in table.rows
-    ]
+    parts = ("value",) if form == "none" else ("value", "low", "high")
+    suffixes = ["", *(f"_{part}" for part in parts[1:]), "_mark"]
+    header = [table.sections, table.heading] if table.sections else [table.heading]
+    header += [f"{column.name}{suffix}" for column in table.columns for suffix in suffixes]
+    rows = []
+    for row in table.rows:
+        cells: list[float | str] = [row.section, row.name] if table.sections else [row.name]
+        for cell in row.cells:
+            cells += [getattr(cell.estimate, part) if cell.estimate else "" for part in parts]
+            cells.append("best" if cell.is_best else "worse" if cell.is_worse else "")
+        rows.append(cells)
     return table_csv(TableRows(header, rows, table.signature))
-
-
-def _csv_cell(cell: PaperCell, *, has_ends: bool) -> Iterator[float | str]:
-    estimate = cell.estimate
-    yield "" if estimate is None else estimate.value
-    if has_ends:
-        yield from ("", "") if estimate is None else (estimate.low, estimate.high)
-    yield "best" if cell.is_best else "worse" if cell.is_worse else ""
 
 
 # --- All formats ---------------------------------------------------------------------------------

@@ -131,7 +131,7 @@ def _limit_text(
 ) -> str:
     if pairs * smallest < alpha:
         return ""
-    least = f"{units:,} {noun}{'s' * (units != 1)}"
+    least = f"{units:,} {noun}{'' if units == 1 else 's'}"
     least = f"{pairs:,} pairs and {least}" if pairs > 1 else least
     return (
         f"with {least}, {p_phrase(min(1.0, pairs * smallest))} is the smallest possible; at least "
@@ -176,7 +176,7 @@ def _tested_pairs_text(matrices: Sequence[Matrix]) -> str:
     pairs = {frozenset((c.a, c.b)) for c in contrasts}
     tested = {frozenset((c.a, c.b)) for c in contrasts if is_tested(c)}
     count = f"{len(pairs):,}" if pairs == tested else f"{len(tested):,} of {len(pairs):,}"
-    text = f"{count} pair{'s' * (len(pairs) != 1)} tested"
+    text = f"{count} pair{'' if len(pairs) == 1 else 's'} tested"
     unranked = {name for matrix in matrices for name in (*matrix.controls, *matrix.few)}
     others = {pair for pair in tested if pair & unranked}
     if others:

@@ -33,7 +33,7 @@ from earwitness.report.columns import (
 )
 from earwitness.report.numbers import cell, p_phrase
 from earwitness.report.parts import Intervals, Section, Table
-from earwitness.report.sentences import join_names
+from earwitness.report.sentences import MEAN_TOLERANCE, join_names
 from earwitness.stats.contrasts import TWO_WAY_T
 from earwitness.stats.means import CLUSTER_T
 from earwitness.stats.significance import CLOPPER_PEARSON
@@ -55,7 +55,15 @@ def sections(results: Results) -> Iterator[Section]:
         yield Section("Paired choices", parts, " ".join(_test_sentences(results)))
     able = [(scale, scale.abilities) for scale in results.scales if scale.abilities]
     if able:
-        parts = tuple(_ability_intervals(scale, abilities) for scale, abilities in able)
+        parts = tuple(
+            Intervals(
+                f"{scale.value.name}: abilities",
+                ABILITY,
+                "system",
+                tuple((name, {name: ability}) for name, ability in abilities.systems.items()),
+            )
+            for scale, abilities in able
+        )
         notes = [note for scale, abilities in able for note in _ability_notes(scale, abilities)]
         yield Section("Bradley–Terry abilities", parts, " ".join(notes))
     tables = tuple(_listener_table(c, s) for s in chosen for c in s.choices if c.listeners)
@@ -165,11 +173,6 @@ def _choice_cells(c: PairChoices) -> tuple[Any, ...]:
     return c.a, c.b, "", *counts, c.share, c.p, c.corrected, c.items, c.sensitivity
 
 
-def _ability_intervals(scale: ScaleResults, abilities: BradleyTerryAbilities) -> Intervals:
-    rows = tuple((name, {name: estimate}) for name, estimate in abilities.systems.items())
-    return Intervals(f"{scale.value.name}: abilities", ABILITY, "system", rows)
-
-
 def _ability_notes(scale: ScaleResults, abilities: BradleyTerryAbilities) -> Iterator[str]:
     if abilities.ties is not None:
         figure = cell(abilities.ties, ABILITY)
@@ -259,11 +262,11 @@ def headlines(results: Results) -> Iterator[str]:
 def _ablest_system(scale: ScaleResults) -> Iterator[str]:
     """Yield which of three or more systems has the highest ability."""
     systems = scale.abilities.systems if scale.abilities else {}
-    known = {name: ability for name, ability in systems.items() if not isnan(ability.value)}
-    if len(known) > 2:
-        best = max(known, key=lambda name: known[name].value)
-        figure = cell(known[best], ABILITY)
-        yield f"{scale.value.name}: {best} has the highest Bradley–Terry ability ({figure})"
+    values = {name: ability.value for name, ability in systems.items() if not isnan(ability.value)}
+    ranked = sorted(values, key=values.__getitem__, reverse=True)
+    if len(ranked) > 2 and values[ranked[0]] > values[ranked[1]] + MEAN_TOLERANCE:
+        figure = cell(systems[ranked[0]], ABILITY)
+        yield f"{scale.value.name}: {ranked[0]} has the highest Bradley–Terry ability ({figure})"
 
 
 def _basis_text(people: int, choice: PairChoices) -> str:

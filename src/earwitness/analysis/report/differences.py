@@ -277,7 +277,13 @@ def _too_few_sentence(results: Results) -> str:
 def _leader_sentences(matrices: list[Matrix], context: FindingContext) -> Iterator[str]:
     """Yield the system that is better than all others on every scale, if there are several."""
     for name in leaders(matrices[0]) if len(matrices) > 1 else ():
-        if all(leaders(matrix) == [name] and _beats_all(matrix, name) for matrix in matrices):
+        beaten = [
+            verdict(matrix, name, other) == "better"
+            for matrix in matrices
+            for other in competing_values(matrix)
+            if other != name
+        ]
+        if all(beaten) and all(leaders(matrix) == [name] for matrix in matrices):
             contrasts = [c for matrix in matrices for c in competing_contrasts(matrix)]
             p = max(c.p_corrected for c in contrasts if c.better == name)
             yield (
@@ -285,13 +291,6 @@ def _leader_sentences(matrices: list[Matrix], context: FindingContext) -> Iterat
                 f"{join_names([matrix.value.name for matrix in matrices])} ({context.size}, "
                 f"largest {p_phrase(p)})"
             )
-
-
-def _beats_all(matrix: Matrix, leader: str) -> bool:
-    return all(
-        name == leader or verdict(matrix, leader, name) == "better"
-        for name in competing_values(matrix)
-    )
 
 
 def _planned_pair_sentences(matrices: list[Matrix]) -> Iterator[str]:

@@ -54,27 +54,20 @@ def methods_paragraph(results: Results) -> str:
 
 
 def _methods_sentences(results: Results) -> Iterator[str]:
-    yield from _procedure_sentences(results)
+    if results.simulated:
+        yield "All listeners were simulated."
+    if procedure := results.procedure:
+        yield from (procedure.protocol, procedure.design, procedure.order)
+        if not results.simulated:  # simulated listeners play no sounds
+            yield procedure.playback
+    else:
+        yield UNKNOWN_PROCEDURE
     for topic in METHODS:
         yield from topic.methods(results)
     for change in results.changed:
         yield f"Deviation from the planned analysis: {change.rstrip('.')}."
     program = f"All analyses were computed with Earwitness {results.version}".rstrip()
     yield f"{program} ({results.signature})." if results.signature else f"{program}."
-
-
-def _procedure_sentences(results: Results) -> Iterator[str]:
-    """Yield how the study was run; simulated listeners play no sounds."""
-    if results.simulated:
-        yield "All listeners were simulated."
-    if results.procedure is None:
-        yield UNKNOWN_PROCEDURE
-        return
-    yield results.procedure.protocol
-    yield results.procedure.design
-    yield results.procedure.order
-    if not results.simulated:
-        yield results.procedure.playback
 
 
 # --- CSV tables ----------------------------------------------------------------------------------
@@ -119,10 +112,7 @@ def results_csv(results: Results) -> str:
 
 
 # Mappings whose keys are listeners rather than names of systems, methods or figures.
-LISTENER_KEYED_FIELDS = dict.fromkeys(
-    ("biases", "inconsistencies", "listeners", "people"), "listener"
-)
-
+LISTENER_KEYED_FIELDS = ("biases", "inconsistencies", "listeners", "people")
 CHOICE_COLUMNS = ("wins", "losses", "ties", "p")
 
 
@@ -152,8 +142,7 @@ def _plain_mapping(value: Mapping[Any, Any], name: str) -> Any:
     if name == "qualities":
         return [_plain_value(key) | _plain_value(quality) for key, quality in value.items()]
     if name in LISTENER_KEYED_FIELDS:
-        field = LISTENER_KEYED_FIELDS[name]
-        return [{field: who} | _listener_record(figures) for who, figures in value.items()]
+        return [{"listener": who} | _listener_record(figures) for who, figures in value.items()]
     return {str(key): _plain_value(inner) for key, inner in value.items()}
 
 

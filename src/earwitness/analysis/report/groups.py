@@ -21,7 +21,6 @@ from earwitness.analysis.report.wording import (
 )
 from earwitness.analysis.results import (
     FieldGroups,
-    GroupMean,
     GroupResults,
     Interaction,
     Results,
@@ -110,14 +109,12 @@ def _cell_table(
 
 
 def _mean_cells(scale: ScaleResults, group: GroupResults) -> dict[str, str]:
-    return {
-        name: f"{cell(mean.mean, scale.value)} n {_cell_size(mean)}" if mean.votes else "n 0"
-        for name, mean in group.systems.items()
-    }
-
-
-def _cell_size(mean: GroupMean) -> str:
-    return f"{mean.listeners:,} × {mean.items:,}" if mean.listeners else f"{mean.items:,}"
+    cells = dict.fromkeys(group.systems, "n 0")
+    for name, mean in group.systems.items():
+        if mean.votes:
+            size = f"{mean.listeners:,} × {mean.items:,}" if mean.listeners else f"{mean.items:,}"
+            cells[name] = f"{cell(mean.mean, scale.value)} n {size}"
+    return cells
 
 
 def _agreement_cells(_scale: ScaleResults, group: GroupResults) -> dict[str, str]:
@@ -204,7 +201,7 @@ def _method_clause(results: Results, sorts: set[str]) -> str:
         return ", by Welch's t test between groups of items"
     ways = []
     if "item" in sorts:
-        by_t = " by t tests" * (results.plan.test == WILCOXON)
+        by_t = " by t tests" if results.plan.test == WILCOXON else ""
         ways.append(f"within listeners{by_t} for groups of items")
     if "listener" in sorts:
         ways.append("by Welch's t test between groups of listeners")

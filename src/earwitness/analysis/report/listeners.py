@@ -171,7 +171,7 @@ def name_listeners(who: Sequence[Who]) -> str:
     ('listener 1', 'listeners 1 and anna')
     """
     names = join_names([str(listener) for listener in who], MAX_NAMED_LISTENERS)
-    return f"listener{'s' * (len(who) != 1)} {names}"
+    return f"listener{'' if len(who) == 1 else 's'} {names}"
 
 
 def _constant_votes(scale: ScaleResults) -> Iterator[str]:

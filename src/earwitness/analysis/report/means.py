@@ -241,15 +241,18 @@ VOTE_NOTE_WORDS = ("vote", "missing")  # notes with these words are part of the 
 def vote_methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on votes."""
     rated = [scale for scale in results.scales if scale.systems]
-    voted_scales = [scale for scale in rated if not _is_derived(scale)] or rated
+    derived = {TOTAL, *derived_scales()}
+    voted_scales = [scale for scale in rated if scale.value.name not in derived] or rated
     if voted_scales:
         votes = sum(r.votes for scale in voted_scales for r in scale.systems.values())
         names = join_names([_scale_with_ends(scale) for scale in voted_scales], MAX_LISTED_NAMES)
         word = "scale" if len(voted_scales) == 1 else "scales"
         noun = "mean" if results.over_items else "vote"
+        items = {r.items for scale in rated for r in scale.systems.values()}
+        each = f" with {count_text(items.pop(), 'item')} each" if len(items) == 1 else ""
         yield (
             f"{count_text(votes, noun)} on the {word} {names} were analysed, for "
-            f"{rated_clause(rated)}{_items_clause(rated)}."
+            f"{rated_clause(rated)}{each}."
         )
     follow = [_scale_with_ends(scale) for scale in rated if scale not in voted_scales]
     if follow:
@@ -290,19 +293,9 @@ def has_pairs(scale: ScaleResults) -> bool:
     return bool(named) and not named & {*scale.systems}
 
 
-def _is_derived(scale: ScaleResults) -> bool:
-    """Return whether a scale is derived from votes on another scale."""
-    return scale.value.name in {TOTAL, *derived_scales()}
-
-
 def _scale_with_ends(scale: ScaleResults) -> str:
     value = scale.value
     return f"{value.name} ({short_number(value.low)} to {short_number(value.high)})"
-
-
-def _items_clause(scales: Sequence[ScaleResults]) -> str:
-    each = {r.items for scale in scales for r in scale.systems.values()}
-    return f" with {count_text(each.pop(), 'item')} each" if len(each) == 1 else ""
 
 
 # --- CSV table of means --------------------------------------------------------------------------

@@ -188,7 +188,7 @@ def raters_clause(results: Results) -> str:
         return "The number of raters per mean is not known"
     low, high = min(counts - {0}), max(counts)
     raters = count_text(low, "rater") if low == high else f"{low:,} to {high:,} raters"
-    return f"Each value is a mean over {raters}{' (where known)' * (0 in counts)}"
+    return f"Each value is a mean over {raters}{' (where known)' if 0 in counts else ''}"
 
 
 def share_words(scale: Value) -> dict[str, str]:
