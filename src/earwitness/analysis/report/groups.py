@@ -88,6 +88,7 @@ def _mean_intervals(scale: ScaleResults, grouped: FieldGroups) -> Intervals:
     rows = tuple(
         (group.name, {name: group_mean.mean for name, group_mean in group.systems.items()})
         for group in grouped.groups
+        if group.systems
     )
     title = f"{value_title(scale.value)} by {grouped.field}"
     return Intervals(title, scale.value, grouped.field, rows)
