@@ -18,7 +18,7 @@ from earwitness.report.html.page import render_html
 from earwitness.report.parts import ABOUT_ARCS, NetworkPart, Report, Section, Table
 from earwitness.report.result import Result
 from earwitness.report.tables import kept_words_table
-from earwitness.report.text import draw_table, fit_columns
+from earwitness.report.text import draw_tables
 from earwitness.scoring.join import References, parse_outputs, read_references
 from earwitness.scoring.score import Place, reference_source, sources
 from earwitness.scoring.setup import set_up
@@ -142,8 +142,8 @@ def written_network(network: WordNetwork, form: str) -> str:
 
 
 def _text(network: WordNetwork) -> str:
-    tables = [*_tables(network), *fit_columns(kept_words_table(network), TEXT_WIDTH)]
-    return "\n\n".join(map(draw_table, tables)) + "\n"
+    drawn = [text for table in _tables(network) for text in draw_tables(table)]
+    return "\n\n".join([*drawn, *draw_tables(kept_words_table(network), TEXT_WIDTH)]) + "\n"
 
 
 def _tables(network: WordNetwork) -> tuple[Table, ...]:

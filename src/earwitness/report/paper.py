@@ -32,7 +32,7 @@ from earwitness.report.numbers import (
 from earwitness.report.parts import Matrix, Table
 from earwitness.report.sentences import join_names, leaders
 from earwitness.report.tables import find_contrast
-from earwitness.report.text import draw_table, fit_columns
+from earwitness.report.text import draw_tables
 
 # --- Content of the table ------------------------------------------------------------------------
 
@@ -561,7 +561,7 @@ def render_paper_text(table: PaperTable, form: IntervalForm = "brackets", width:
             rows.append((row.heading, *[""] * len(columns)))
         rows.append((row.name, *(column[place] for column in columns)))
     whole = Table("", tuple(_heads(table)), tuple(rows))
-    drawn = [_with_rules(part, rules) for part in fit_columns(whole, width)]
+    drawn = [_with_rules(part, rules) for part in draw_tables(whole, width)]
     caption = fill(" ".join(caption_sentences(table, form, "*")), width)
     signature = [f"signature: {table.signature}"] if table.signature else []
     return "\n\n".join([*drawn, caption, *signature]) + "\n"
@@ -578,8 +578,8 @@ def _aligned(cells: Sequence[CellText]) -> list[str]:
     ]
 
 
-def _with_rules(table: Table, rules: Sequence[int]) -> str:
-    head, *lines = draw_table(table).splitlines()[1:]
+def _with_rules(drawn_table: str, rules: Sequence[int]) -> str:
+    head, *lines = drawn_table.splitlines()[1:]
     rule = "  " + "─" * (max(map(len, (head, *lines))) - 2)
     drawn = [rule + "\n" + line if place in rules else line for place, line in enumerate(lines)]
     return "\n".join([head, *drawn])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from math import inf
 from textwrap import fill
+from typing import NamedTuple
 
 from earwitness.report.parts import Lines, Quote, Report, Section, Table, WordBlock
 from earwitness.report.tables import part_tables
-from earwitness.text.alignment import display_width, pad_text
+from earwitness.text.alignment import display_width
 
 
 def render_text(report: Report, width: int = 100) -> str:
@@ -28,49 +29,46 @@ def _section_texts(section: Section, width: int) -> Iterator[str]:
             texts.append(fill(part.text, width))
         elif isinstance(part, WordBlock):
             texts.append("\n".join([part.title, *(f"  {line}" for line in part.text.splitlines())]))
-        texts += [
-            draw_table(fitting)
-            for table in part_tables(part)
-            for fitting in fit_columns(table, width)
-        ]
+        texts += [drawn for table in part_tables(part) for drawn in draw_tables(table, width)]
     yield from texts
     if texts and section.text:
         yield fill(section.text, width)
 
 
-def draw_table(table: Table) -> str:
-    """Return a table as text, with names left-aligned and numbers right-aligned."""
-    rows, widths = [table.header, *table.rows], _column_widths(table)
-    lines = [
-        "  ".join(
-            pad_text(text, width, left=index < table.names)
-            for index, (text, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-    return "\n".join([table.title, *(f"  {line}" for line in lines)])
+class _Column(NamedTuple):
+    """Texts that are padded to the same width."""
+
+    width: int
+    texts: list[str]
 
 
-def _column_widths(table: Table) -> list[int]:
-    rows = [table.header, *table.rows]
-    return [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+def draw_tables(table: Table, width: float = inf) -> Iterator[str]:
+    """Yield a table as text, in parts that fit the width, each with the name columns.
+
+    Names are left-aligned, and numbers are right-aligned.
+    """
+    cells = zip(table.header, *table.rows, strict=True)
+    columns = [_pad_column(texts, is_name=i < table.names) for i, texts in enumerate(cells)]
+    names, parts = columns[: table.names], [list[_Column]()]
+    for column in columns[table.names :]:
+        drawn = (*names, *parts[-1], column)
+        if parts[-1] and sum(column.width + 2 for column in drawn) > width:  # with two spaces each
+            parts.append([])
+        parts[-1].append(column)
+    title = table.title
+    if table.may_miss and len(parts) > 1:
+        title, parts = f"{title} (use --to md for all columns)", parts[:1]
+    for part in parts:
+        rows = zip(*(column.texts for column in (*names, *part)), strict=True)
+        yield "\n".join([title, *("  " + "  ".join(row).rstrip() for row in rows)])
 
 
-def fit_columns(table: Table, width: int) -> Iterator[Table]:
-    """Yield the table, or parts of it that fit the width, each with the name columns."""
-    names, widths = list(range(table.names)), _column_widths(table)
-    chosen = list(names)
-    for column in range(table.names, len(widths)):
-        drawn = sum(widths[one] + 2 for one in (*chosen, column))  # each has two spaces before it
-        if len(chosen) > len(names) and drawn > width:
-            if table.may_miss:
-                title = f"{table.title} (use --to md for all columns)"
-                yield replace(table.columns(chosen), title=title)
-                return
-            yield table.columns(chosen)
-            chosen = list(names)
-        chosen.append(column)
-    yield table.columns(chosen)
+def _pad_column(texts: Sequence[str], *, is_name: bool) -> _Column:
+    widths = [*map(display_width, texts)]
+    widest = max(widths)
+    spaces = (" " * (widest - width) for width in widths)
+    pairs = zip(texts, spaces, strict=True)
+    return _Column(widest, [text + space if is_name else space + text for text, space in pairs])
 
 
 def _list_text(part: Lines, width: int) -> str:
