@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
-from math import ceil, floor, isfinite, isnan, log10
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise, product
+from math import ceil, floor, isfinite, isnan, log, log10
 from typing import NamedTuple
 
-from earwitness.core import Estimate, Value
+from earwitness.core import Contrast, Estimate, Value, WordNetwork
 from earwitness.report.numbers import short_number
-from earwitness.report.parts import Curve, Intervals, Panels, Plane, Scatter, Scatters, VoteCounts
+from earwitness.report.parts import (
+    Curve,
+    Intervals,
+    Matrix,
+    Panels,
+    Plane,
+    Scatter,
+    Scatters,
+    VoteCounts,
+)
+from earwitness.report.tables import MAX_DRAWN_WORDS, rank_contrasts
 
 MAX_BANDS = 3  # with more lines of a curve, bands are pale
 MAX_MARKED_POINTS = 12  # with more points per line, only those at ticks have marks
-MAX_DRAWN_DIFFERENCES = 60  # if there are more, pages draw only those from the best system
-MAX_DRAWN_WORDS = 300  # of a word network
+MAX_DRAWN_DIFFERENCES = 60  # if there are more, only those from the best system are drawn
 
 # --- Axes and ticks ------------------------------------------------------------------------------
 
@@ -26,6 +35,7 @@ AXIS_MARGIN = 0.04  # beyond the numbers, as a share of their range
 MIN_TICK_STEPS = 0.5  # between the ends of an axis and the next tick
 # the axis is logarithmic if the largest number exceeds the smallest by more than this factor
 LOG_SCALE_ABOVE_RATIO = 8
+PANEL_MARGIN = 0.09  # room for half a dot above and below the axis of a panel, as a share of it
 TIME_STEPS_SECONDS = [
     *(1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400),
     *(86400.0 * 10**n for n in range(1, 6)),
@@ -38,12 +48,41 @@ class Axis:
 
     low: float
     high: float
-    ticks: tuple[float, ...]
+    ticks: tuple[float, ...] = ()
+    is_logarithmic: bool = False
+
+    def clip(self, x: float) -> float:
+        """Return a number, or the end of the axis that is closer to it."""
+        return min(self.high, max(self.low, x))
+
+    def is_inside(self, x: float) -> bool:
+        """Return whether a number is between the ends of the axis."""
+        return self.low < x < self.high
 
     def place(self, x: float) -> float:
         """Return the position in percent, limited to the axis."""
-        share = (x - self.low) / (self.high - self.low)
-        return round(100 * min(1.0, max(0.0, share)), 3)
+        scale = log if self.is_logarithmic else float
+        low, high, inside = map(scale, (self.low, self.high, self.clip(x)))
+        return round(100 * (inside - low) / (high - low), 3)
+
+    def widen(self, share: float) -> Axis:
+        """Return the axis with a margin at both ends, as a share of its length."""
+        if self.is_logarithmic:
+            factor = (self.high / self.low) ** share
+            return replace(self, low=self.low / factor, high=self.high * factor)
+        margin = share * (self.high - self.low)
+        return replace(self, low=self.low - margin, high=self.high + margin)
+
+
+class Frame(NamedTuple):
+    """Horizontal and vertical axis of a plot."""
+
+    across: Axis
+    up: Axis
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        """Return the distances from the left and from the bottom in percent."""
+        return self.across.place(x), self.up.place(y)
 
 
 PERCENT_AXIS = Axis(0.0, 100.0, (0.0, 25.0, 50.0, 75.0, 100.0))
@@ -145,11 +184,6 @@ def count_ticks(low: float, high: float) -> list[float]:
     return [low, *(int(x) if x == int(x) else x for x in inner), high]
 
 
-def is_logarithmic(xs: Sequence[float]) -> bool:
-    """Return whether the range is so wide that the axis is logarithmic."""
-    return min(xs) > 0 and max(xs) / min(xs) > LOG_SCALE_ABOVE_RATIO
-
-
 def _round_step(raw: float) -> float:
     """Return the smallest round number not below ``raw``: 1, 2 or 5 times a power of ten."""
     power = 10.0 ** floor(log10(raw))
@@ -173,46 +207,67 @@ def intervals_axis(part: Intervals) -> Axis:
     return fit_axis([*numbers, part.marked])
 
 
-def curve_axis(part: Curve) -> Axis:
-    """Return the vertical axis of a curve."""
-    if part.fitted:
-        return close_axis(part.covered)
-    return fit_estimates((e for _, row in part.points for e in row.values()), part.value)
-
-
-def curve_ticks(part: Curve) -> tuple[list[float], set[float]]:
-    """Return the horizontal ticks of a curve, and at which numbers its lines have marks."""
+def curve_frame(part: Curve) -> Frame:
+    """Return the axes of a curve; fitted ones have linear axes that cover the data only."""
     xs = [x for x, _ in part.points]
-    ticks = count_ticks(min(xs), max(xs)) if part.fitted else xs
-    return ticks, {*(ticks if part.fitted and len(xs) > MAX_MARKED_POINTS else xs)}
+    low, high = min(xs), max(xs)
+    if part.fitted:
+        across = Axis(low, high, tuple(count_ticks(low, high)))
+        up = close_axis(part.covered)
+    else:
+        across = Axis(low, high, tuple(xs), low > 0 and high / low > LOG_SCALE_ABOVE_RATIO)
+        up = fit_estimates((e for _, row in part.points for e in row.values()), part.value)
+    return Frame(across if low < high else replace(across, low=low - 0.5, high=high + 0.5), up)
 
 
-def panels_axis(part: Panels) -> Axis:
-    """Return the common vertical axis of the panels of listeners."""
+def curve_value(part: Curve) -> Value:
+    """Return the value of a curve, without the parameter in its name, which has its own axis."""
+    return replace(part.value, name=part.value.name.partition("@")[0])
+
+
+def marked_numbers(part: Curve, across: Axis) -> set[float]:
+    """Return at which numbers the lines of a curve have marks."""
+    has_many = part.fitted and len(part.points) > MAX_MARKED_POINTS
+    return {*across.ticks} if has_many else {x for x, _ in part.points}
+
+
+def panels_frame(part: Panels) -> Frame:
+    """Return the common axes of the panels of listeners: places of systems, and means."""
     means = [x for panel in part.panels for x in panel.means.values()]
-    return fit_axis([*means, *part.everyone.values()], part.value)
+    up = fit_axis([*means, *part.everyone.values()], part.value)
+    return Frame(Axis(-0.5, len(part.everyone) - 0.5), up.widen(PANEL_MARGIN))
 
 
-def scatter_axes(part: Scatters) -> tuple[list[Axis], Axis]:
-    """Return the horizontal axis of each plot, and their common vertical axis."""
+def scatter_frames(part: Scatters) -> list[Frame]:
+    """Return the axes of each plot; the vertical one is the same for all."""
     if part.maximum is not None:
         shared = maximum_axis(part.maximum)
-        return [shared] * len(part.plots), shared
-    points = [point for scatter in part.plots for point in scatter.points]
-    return [scatter_axis(one) for one in part.plots], fit_estimates(point.y for point in points)
+        return [Frame(shared, shared)] * len(part.plots)
+    up = fit_estimates(point.y for scatter in part.plots for point in scatter.points)
+    return [Frame(fit_axis([p.x for p in scatter.drawn]), up) for scatter in part.plots]
 
 
-def scatter_axis(scatter: Scatter) -> Axis:
-    """Return the horizontal axis of a plot by itself."""
-    return fit_axis([point.x for point in scatter.drawn])
-
-
-def plane_axes(part: Plane) -> tuple[Axis, Axis]:
-    """Return the horizontal and the vertical axis of a plane."""
+def plane_frame(part: Plane) -> Frame:
+    """Return the axes of a plane."""
     if part.maximum is not None:
-        return (maximum_axis(part.maximum),) * 2
-    points = [point for one in part.series for point in one.drawn]
-    return fit_estimates(point.x for point in points), fit_estimates(point.y for point in points)
+        shared = maximum_axis(part.maximum)
+        return Frame(shared, shared)
+    points = [point for series in part.series for point in series.drawn]
+    return Frame(fit_estimates(p.x for p in points), fit_estimates(p.y for p in points))
+
+
+def difference_intervals(part: Matrix) -> tuple[Intervals, dict[str, Contrast]]:
+    """Return the differences to draw, and their contrasts by label.
+
+    The system with the better rank comes first in each pair, and the best system comes first of
+    all. If there are too many, only differences from the best system are drawn.
+    """
+    contrasts = rank_contrasts(part)
+    if len(contrasts) > MAX_DRAWN_DIFFERENCES:
+        contrasts = [contrast for contrast in contrasts if contrast.a == contrasts[0].a]
+    labelled = {f"{contrast.a} − {contrast.b}": contrast for contrast in contrasts}
+    rows = tuple((label, {label: contrast.difference}) for label, contrast in labelled.items())
+    return Intervals(part.title, part.value, "", rows, marked=0.0), labelled
 
 
 def bin_counts(values: Sequence[float], axis: Axis, count: int) -> list[int]:
@@ -268,6 +323,18 @@ def spread_labels(
     return [spread[i] for i in range(len(places))]
 
 
+def place_ends(part: Curve, up: Axis, gap: float) -> dict[str, tuple[float, float]]:
+    """Return the place of the end of each line, and that of its label next to the plot.
+
+    Nothing is returned if labels that are a gap apart have no room.
+    """
+    ends = {name: up.place(points[-1][1].value) for name, points in part.lines.items() if points}
+    if (len(ends) - 1) * gap > 100:
+        return {}
+    pairs = zip(ends.values(), spread_labels([*ends.values()], gap), strict=True)
+    return dict(zip(ends, pairs, strict=True))
+
+
 LABEL_SIDES = (  # directions from the dot, tried in this order: right, left, above, below, diagonal
     *((1, 0), (-1, 0), (0, 1), (0, -1)),
     *((1, 1), (-1, 1), (1, -1), (-1, -1)),
@@ -313,14 +380,14 @@ class LabelSizes:
 
 
 def place_labels(
-    scatter: Scatter, axes: tuple[Axis, Axis], widths: Mapping[str, float], sizes: LabelSizes
+    scatter: Scatter, frame: Frame, widths: Mapping[str, float], sizes: LabelSizes
 ) -> dict[str, LabelBox]:
     """Return places of labels where they cover no dot and no other label.
 
     Places that also avoid the intervals of ratings are preferred. Labels without room are omitted.
     """
-    across, up = axes
-    points = {p.name: (across.place(p.x), up.place(p.y.value)) for p in scatter.drawn}
+    across, up = frame
+    points = {p.name: frame.place(p.x, p.y.value) for p in scatter.drawn}
     reach, rise = sizes.dot
     dots = [LabelBox(x - reach, y - rise, x + reach, y + rise) for x, y in points.values()]
     ranges = [
@@ -333,9 +400,8 @@ def place_labels(
     for name, place in points.items():
         places = _label_places(*place, widths[name], sizes)
         free = [box for box in places if not _covers(box, [*dots, *boxes.values()])]
-        best = next((box for box in free if not _covers(box, ranges)), free[0] if free else None)
-        if best is not None:
-            boxes[name] = best
+        if free:
+            boxes[name] = min(free, key=lambda box: _covers(box, ranges))
     return boxes
 
 
@@ -359,16 +425,23 @@ def _covers(box: LabelBox, others: Sequence[LabelBox]) -> bool:
 # --- Word networks -------------------------------------------------------------------------------
 
 
+Point = tuple[float, float]
+
+
 class WordPosition(NamedTuple):
-    """Position of a word: its line, and its left and right end."""
+    """Line of a word, and its middle."""
 
     line: int
-    left: float
-    right: float
+    middle: float
 
-    @property
-    def middle(self) -> float:
-        return (self.left + self.right) / 2
+
+class NetworkLayout(NamedTuple):
+    """Places of a word network: middles of words, points of arcs, and the size of the drawing."""
+
+    words: dict[int, Point]
+    arcs: dict[tuple[int, int], list[Point]]
+    width: float
+    height: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,7 +449,7 @@ class NetworkSizes:
     """Sizes of a word network: its width, the margin of lines, and the gap between words.
 
     ``arcs`` are the heights of the lowest and the highest arc, ``lift`` is the height of their ends
-    above the words.
+    above the words. ``head`` is the room above the arcs of a line, ``foot`` that below its words.
     """
 
     width: float
@@ -384,43 +457,67 @@ class NetworkSizes:
     gap: float
     arcs: tuple[float, float]
     lift: float
+    head: float
+    foot: float
 
-    def break_lines(self, widths: Mapping[int, float], limit: float) -> dict[int, WordPosition]:
-        """Return the positions of words of these widths in lines that end at the limit."""
+    def lay_out(self, network: WordNetwork, measure: Callable[[str], float]) -> NetworkLayout:
+        """Return the places of the words that anyone kept, and those of their arcs.
+
+        Words are in as few lines as needed, with lines of similar length.
+        """
+        nodes = sorted({node for arc in network.arcs for node in arc})
+        if len(nodes) > MAX_DRAWN_WORDS + 2:
+            del nodes[MAX_DRAWN_WORDS + 1 :]
+        widths = {node: measure(network.name(node)) + self.gap for node in nodes}
+        lines = self._break_lines(widths, self.width)[nodes[-1]].line
+        edge = self.margin + sum(widths.values()) / (lines + 1)
+        while (places := self._break_lines(widths, edge))[nodes[-1]].line > lines:
+            edge = min(edge + self.gap, self.width)
+        arcs = [arc for arc in network.arcs if {*arc} <= places.keys()]
+        heights = [self.arcs[0]] * (lines + 1)
+        for a, b in arcs:
+            for line in (places[a].line, places[b].line):
+                heights[line] = max(heights[line], self._rise(places[a], places[b]))
+        bottoms = [*accumulate(0.75 * height + self.head + self.foot for height in heights)]
+        tops = [bottom - self.foot for bottom in bottoms]
+        return NetworkLayout(
+            {node: (place.middle, tops[place.line]) for node, place in places.items()},
+            {(a, b): self._arc(places[a], places[b], tops, edge) for a, b in arcs},
+            edge,
+            bottoms[-1],
+        )
+
+    def _break_lines(self, widths: Mapping[int, float], edge: float) -> dict[int, WordPosition]:
+        """Return the positions of words, of these widths with the gap, in lines up to the edge."""
         places, line, left = dict[int, WordPosition](), 0, self.margin
         for node, width in widths.items():
-            if left + width > limit and left > self.margin:
+            if left + width > edge and left > self.margin:
                 line, left = line + 1, self.margin
-            places[node] = WordPosition(line, left, left + width)
-            left += width + self.gap
+            places[node] = WordPosition(line, left + (width - self.gap) / 2)
+            left += width
         return places
 
-    def rise(self, a: WordPosition, b: WordPosition) -> float:
+    def _rise(self, a: WordPosition, b: WordPosition) -> float:
         """Return the height of an arc."""
         span = b.middle - a.middle if a.line == b.line else self.width / 6
         return min(self.arcs[1], self.arcs[0] + span / 5)
 
-    def highest(
-        self, arcs: Iterable[tuple[int, int]], places: Mapping[int, WordPosition]
-    ) -> list[float]:
-        """Return the height of the highest arc above each line."""
-        heights = [self.arcs[0]] * (max(place.line for place in places.values()) + 1)
-        for a, b in arcs:
-            for line in (places[a].line, places[b].line):
-                heights[line] = max(heights[line], self.rise(places[a], places[b]))
-        return heights
-
-    def arc(
+    def _arc(
         self, a: WordPosition, b: WordPosition, tops: Sequence[float], edge: float
-    ) -> list[tuple[float, float]]:
+    ) -> list[Point]:
         """Return the four points of a cubic curve, or the six of two quadratic ones.
 
-        An arc to another line leaves at the right edge, and comes in at the left.
+        An arc to another line leaves at the edge, and comes in at the left.
         """
-        start, stop, rise = tops[a.line] - self.lift, tops[b.line] - self.lift, self.rise(a, b)
+        start, stop, rise = tops[a.line] - self.lift, tops[b.line] - self.lift, self._rise(a, b)
         if a.line == b.line:
             top = start - rise
             return [(a.middle, start), (a.middle, top), (b.middle, top), (b.middle, stop)]
         out, into = start - 0.6 * rise, stop - 0.6 * rise
         leave = [(a.middle, start), (a.middle, out), (edge, out)]
         return [*leave, (0, into), (b.middle, into), (b.middle, stop)]
+
+
+def path_arcs(network: WordNetwork, path: Iterable[int]) -> set[tuple[int, int]]:
+    """Return the arcs of a path through the words at these positions."""
+    return {*pairwise((0, *path, len(network.words) + 1))}

@@ -7,10 +7,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import inf, isnan
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from earwitness.core import Contrast, Estimate, Value, WordNetwork
-from earwitness.report.charts import MAX_DRAWN_WORDS
+from earwitness.core import Contrast, Estimate, Value, WordNetwork, group_values
 from earwitness.report.columns import ESTIMATE_PARTS, Column, Columns, N, P, draw_rows
 from earwitness.report.numbers import (
     CORRECTED_P_HEADINGS,
@@ -46,7 +45,7 @@ VERDICT_MARKS: dict[Verdict, str] = {
     "untested": "?",
 }
 EFFECT_SIZE = Value("effect size", "none", -inf, inf, "in standard deviations")
-
+MAX_DRAWN_WORDS = 300  # of a word network
 
 HYPHEN_AS_MINUS = re.compile(r"(?<![\w.−-])-(?=\d)")
 
@@ -89,79 +88,88 @@ def _find_tables(part: Part) -> list[Table]:
 
 def _interval_table(part: Intervals) -> Table:
     if all({*row} <= {label, PEOPLE_SERIES} for label, row in part.rows):
-        header = (part.heading, "n", "estimate")
-        labelled_estimates = [
-            (label, estimate) for label, row in part.rows for estimate in row.values()
-        ]
         rows = [
             (label, f"{estimate.n:,}", cell(estimate, part.value))
-            for label, estimate in labelled_estimates
+            for label, row in part.rows
+            for estimate in row.values()
         ]
-        return Table(part.title, header, tuple(rows))
+        return Table(part.title, (part.heading, "n", "estimate"), tuple(rows))
     series = list(dict.fromkeys(name for _, row in part.rows for name in row))
-    rows_with_series = []
-    for label, row in part.rows:
-        n = next(iter(row.values())).n
-        rows_with_series.append((label, f"{n:,}", *_estimate_cells(row, series, part, n)))
-    return Table(part.title, (part.heading, "n", *series), tuple(rows_with_series))
+    counted = [(label, f"{_first_n(row):,}", row) for label, row in part.rows]
+    texts = tuple((label, n, *_estimate_cells(row, series, part)) for label, n, row in counted)
+    return Table(part.title, (part.heading, "n", *series), texts)
 
 
 def _curve_table(part: Curve) -> Table:
     series = list(part.lines)
-    rows = tuple(
-        (short_number(x), *_estimate_cells(row, series, part, next(iter(row.values())).n))
-        for x, row in part.points
-    )
+    rows = tuple((short_number(x), *_estimate_cells(row, series, part)) for x, row in part.points)
     return Table(part.title, (label_with_unit(part.parameter, part.unit), *series), rows)
 
 
+def _first_n(row: Mapping[str, Estimate]) -> int:
+    return next(iter(row.values())).n
+
+
 def _estimate_cells(
-    row: Mapping[str, Estimate], series: Sequence[str], part: Intervals | Curve, n: int
+    row: Mapping[str, Estimate], series: Sequence[str], part: Intervals | Curve
 ) -> list[str]:
-    """Return the estimates of a row; n is added where it differs from the row's."""
+    """Return the estimates of a row; n is added where it differs from that of the first."""
     texts = []
     for name in series:
         estimate = row.get(name)
-        note = "" if estimate is None or estimate.n == n else f" n={estimate.n:,}"
+        note = "" if estimate is None or estimate.n == _first_n(row) else f" n={estimate.n:,}"
         texts.append("–" if estimate is None else cell(estimate, part.value) + note)
     return texts
 
 
-BoundaryKind = Literal["hit", "partial", "false", "ignored"]
+BoundaryKind = Literal["hit", "partial", "false", "ignored", "miss"]
 BOUNDARY_LABELS: dict[BoundaryKind, str] = {
     "hit": "hits",
     "partial": "hits for some annotators only",
     "false": "false alarms",
     "ignored": "not counted",
+    "miss": "missed",
 }
+
+
+class BoundaryMark(NamedTuple):
+    """Boundary of a system, or one that it missed, with the annotators who have it."""
+
+    kind: BoundaryKind
+    time: float
+    annotators: Sequence[str]
+
+
+def boundary_marks(part: Timeline, system: str) -> list[BoundaryMark]:
+    """Return the boundaries of a system in their order, then those that it missed."""
+    matches, times = part.matching.systems[system], part.shown.outputs[system]
+    marks = [
+        BoundaryMark(boundary_kind(names, len(part.shown.references)), time, names or ())
+        for time, names in zip(times, matches.matched, strict=True)
+    ]
+    missed = ((name, time) for name, times in matches.missed.items() for time in times)
+    return [*marks, *(BoundaryMark("miss", time, (name,)) for name, time in missed)]
 
 
 def _timeline_table(part: Timeline) -> Table:
     """Return the boundaries of annotators, and those of systems by kind, with missed ones."""
-    shown, count = part.shown, len(part.shown.references)
-    value = part.values[0] if part.values else None
+    shown, value = part.shown, part.values[0] if part.values else None
+    kinds = [*BOUNDARY_LABELS]
+
+    def label_mark(mark: BoundaryMark) -> str:
+        is_shared = mark.kind != "miss" or len(shown.references) == 1
+        return BOUNDARY_LABELS[mark.kind] + ("" if is_shared else f" of {mark.annotators[0]}")
+
     rows: list[tuple[str, ...]] = [
         (name, "", "reference", _times_text(times)) for name, times in shown.references.items()
     ]
-    for system, times in shown.outputs.items():
-        matches = part.matching.systems[system]
-        kinds = [boundary_kind(names, count) for names in matches.matched]
-        lists = {
-            label: [time for time, own in zip(times, kinds, strict=True) if own == kind]
-            for kind, label in BOUNDARY_LABELS.items()
-        }
-        lists |= {
-            f"missed{f' of {name}' * (count > 1)}": [*missed]
-            for name, missed in matches.missed.items()
-        }
-        figure = number(shown.values[system][value.name], value) if value else ""
-        first = [system, figure]
-        for label, own in lists.items():
-            if own:
-                rows.append((*first, label, _times_text(own)))
-                first = ["", ""]
-        if first[0]:
-            rows.append((*first, "", "none"))
+    for system in shown.outputs:
+        marks = sorted(boundary_marks(part, system), key=lambda mark: kinds.index(mark.kind))
+        lists = group_values((label_mark(mark), mark.time) for mark in marks)
+        first = [system, number(shown.values[system][value.name], value) if value else ""]
+        for label, times in (lists or {"": []}).items():
+            rows.append((*first, label, _times_text(times)))
+            first = ["", ""]
     title = (
         f"{part.title} ({clock(shown.duration)}): boundaries matched one to one within "
         f"{part.matching.collar:g} s"

@@ -11,7 +11,7 @@ from math import dist, inf, nan
 import pytest
 
 from earwitness.core import Contrast, Estimate, Value
-from earwitness.report.charts import fit_axis, place_labels, spread_labels
+from earwitness.report.charts import Axis, Frame, fit_axis, place_labels, spread_labels
 from earwitness.report.html.elements import breakable
 from earwitness.report.html.page import render_html
 from earwitness.report.html.panels import LABEL_SIZES, LETTER_WIDTH, scatters_plot
@@ -276,9 +276,9 @@ def place_dots(count: int, name: str) -> tuple[ScatterPoint, ...]:
 @pytest.mark.parametrize("count", [1, 6, 12])
 def test_labels_of_dots_do_not_overlap(count: int) -> None:
     points = place_dots(count, "s")
-    axes = fit_axis([p.x for p in points]), fit_axis([1, 5])
+    frame = Frame(fit_axis([p.x for p in points]), fit_axis([1, 5]))
     widths = {p.name: LETTER_WIDTH * len(p.name) for p in points}
-    boxes = place_labels(Scatter("m", "", points), axes, widths, LABEL_SIZES)
+    boxes = place_labels(Scatter("m", "", points), frame, widths, LABEL_SIZES)
     assert list(boxes) == [p.name for p in points]
     assert not any(a.overlaps(b) for a, b in combinations(boxes.values(), 2))
 
@@ -314,8 +314,8 @@ def test_a_fitted_curve_has_linear_axes_that_end_close_to_the_data() -> None:
     assert "logarithmic" not in page
     across = re.findall(r'<span style="left:([\d.]+)%">(\d+)</span>', page)
     assert across == [
-        *(("0.000", "1"), ("16.667", "5"), ("37.500", "10"), ("58.333", "15"), ("79.167", "20")),
-        ("100.000", "25"),
+        *(("0.0", "1"), ("16.667", "5"), ("37.5", "10"), ("58.333", "15"), ("79.167", "20")),
+        ("100.0", "25"),
     ]
     assert '<span style="bottom:0.0%">0</span>' not in page
 
@@ -391,3 +391,12 @@ def test_axes_of_scales_have_few_ticks_at_even_distances(low: float, high: float
     assert steps == pytest.approx([steps[0]] * len(steps))
     assert axis.low <= low <= high <= axis.high
     assert (axis.ticks[0], axis.ticks[-1]) == (axis.low, axis.high)
+
+
+def test_axes_have_places_on_both_scales_and_can_be_widened() -> None:
+    linear, logarithmic = Axis(1.0, 100.0), Axis(1.0, 100.0, is_logarithmic=True)
+    assert [linear.place(x) for x in (-inf, 1, 50.5, inf)] == [0.0, 0.0, 50.0, 100.0]
+    assert [logarithmic.place(x) for x in (0, 10, 1000)] == [0.0, 50.0, 100.0]
+    for wide, ends in ((linear.widen(0.1), [-8.9, 109.9]), (logarithmic.widen(0.5), [0.1, 1000])):
+        assert [wide.low, wide.high] == pytest.approx(ends)
+    assert not linear.is_inside(1.0)

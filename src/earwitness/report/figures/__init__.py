@@ -16,7 +16,6 @@ from typing import Any
 from earwitness.core import StrPath
 from earwitness.errors import MissingExtra
 from earwitness.io.atomic import AtomicFolder
-from earwitness.report.charts import MAX_DRAWN_DIFFERENCES
 from earwitness.report.parts import (
     CategoryShares,
     Curve,
@@ -138,8 +137,7 @@ def _find_drawings(part: Part, styles: SeriesStyles) -> Iterator[tuple[str, Call
             yield "plane", partial(draw_plane, part)
         case Matrix() if part.contrasts:
             yield "matrix", partial(draw_matrix, part)
-            if len(part.contrasts) <= MAX_DRAWN_DIFFERENCES:
-                yield "differences", partial(draw_differences, part)
+            yield "differences", partial(draw_differences, part)
         case Heat() if part.cells:
             yield "heat-map", partial(draw_heat, part)
         case Timeline():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate, pairwise
+from itertools import permutations
 from math import isfinite, isnan, nan
 from typing import Any
 
@@ -17,14 +17,15 @@ from matplotlib.path import Path as Outline
 
 from earwitness.core import Estimate
 from earwitness.report.charts import (
-    MAX_DRAWN_WORDS,
-    Axis,
+    Frame,
     LabelSizes,
     NetworkSizes,
-    panels_axis,
+    Point,
+    panels_frame,
+    path_arcs,
     place_labels,
-    plane_axes,
-    scatter_axes,
+    plane_frame,
+    scatter_frames,
 )
 from earwitness.report.figures.style import (
     BLUE,
@@ -45,22 +46,37 @@ from earwitness.report.figures.style import (
     add_legend,
     add_note,
     axis_label,
-    clip,
+    draw_dot,
     fit_height,
     lay_out,
     new_axes,
     new_figure,
+    set_parameter,
     set_rows,
     set_scale,
     signed,
-    spaced_ticks,
     text_colour,
     text_width,
     wrap,
 )
 from earwitness.report.numbers import number
-from earwitness.report.parts import Heat, Matrix, NetworkPart, Panels, Plane, Scatter, Scatters
-from earwitness.report.tables import Verdict, find_contrast, signed_difference, verdict
+from earwitness.report.parts import (
+    Heat,
+    Matrix,
+    NetworkPart,
+    Panel,
+    Panels,
+    Plane,
+    Scatter,
+    Scatters,
+)
+from earwitness.report.tables import (
+    Verdict,
+    find_contrast,
+    rank_systems,
+    signed_difference,
+    verdict,
+)
 
 # --- Grids of pairs ------------------------------------------------------------------------------
 
@@ -78,25 +94,25 @@ Cell = tuple[Any, str]  # colour and text
 
 
 def draw_matrix(part: Matrix) -> Figure:
-    """Draw the differences of rows from columns, filled if they are significant."""
-    cells, found = dict[tuple[str, str], Cell](), set[Verdict]()
-    for a in part.systems:
-        for b in part.systems:
-            contrast, pair_verdict = find_contrast(part, a, b), verdict(part, a, b)
-            if contrast is None or pair_verdict is None or a == b:
-                continue
-            found.add(pair_verdict)
+    """Draw the differences of rows from columns, best system first, filled if significant."""
+    cells, verdicts = dict[tuple[str, str], Cell](), set[Verdict]()
+    systems = rank_systems(part)
+    for a, b in permutations(systems, 2):
+        contrast, pair_verdict = find_contrast(part, a, b), verdict(part, a, b)
+        if contrast is not None and pair_verdict is not None:
+            verdicts.add(pair_verdict)
             text = signed_difference(part, contrast, a)
-            cells[a, b] = VERDICT_FILLS[pair_verdict][0], text + "?" * (pair_verdict == "untested")
-    figure = _draw_grid(list(part.systems), cells)
+            mark = "?" if pair_verdict == "untested" else ""
+            cells[a, b] = VERDICT_FILLS[pair_verdict][0], text + mark
+    figure = _draw_grid(systems, cells)
     figure.axes[0].set_xlabel(f"difference in {axis_label(part.value)} (row − column)")
     handles = {
         text: Patch(facecolor=colour, edgecolor=GREY, linewidth=0.5)
         for key, (colour, text) in VERDICT_FILLS.items()
-        if key in found
+        if key in verdicts
     }
     add_legend(figure, handles, length=1.0)
-    return fit_height(figure, len(part.systems) * CELL_HEIGHT)
+    return fit_height(figure, len(systems) * CELL_HEIGHT)
 
 
 def draw_heat(part: Heat) -> Figure:
@@ -153,26 +169,26 @@ def _draw_grid(
 
 PANEL_HEIGHT, PANEL_GAP, PANEL_HEAD = 0.55, 0.1, 0.17
 PANELS_LEFT = 0.5  # room for the axis
-PANEL_MARGIN = 0.07  # above and below the axis, as a share of it
 MAX_PANEL_COLUMNS, MIN_PANEL_WIDTH = 8, 0.7
 SCATTER_HEIGHT, SCATTER_COLUMNS = 1.55, 3
 PLANE_HEIGHT = 2.4
 MAX_LABELLED_POINTS = 15  # more points, and points without room for their labels, have a legend
 DOT_REACH, LABEL_GAPS = 0.045, (0.01, 0.06)
-Limits = tuple[Axis, Axis]  # horizontal and vertical
 
 
 def draw_panels(part: Panels, styles: SeriesStyles) -> Figure:
     """Draw one panel per listener: means by system, and the means of all listeners."""
-    axis = panels_axis(part)
-    titles = [f"{one.name} (excluded)" if one.is_excluded else one.name for one in part.panels]
-    titles = [wrap(title, PAGE_WIDTH / 2) for title in titles]
+    frame = panels_frame(part)
+    names = (
+        f"{panel.name} (excluded)" if panel.is_excluded else panel.name for panel in part.panels
+    )
+    titles = [wrap(name, PAGE_WIDTH / 2) for name in names]
     across = PAGE_WIDTH - PANELS_LEFT - PANEL_GAP
     widest = max(MIN_PANEL_WIDTH, *map(text_width, titles)) + PANEL_GAP
     columns = max(1, min(MAX_PANEL_COLUMNS, int(across / widest), len(titles)))
     step = min(across / columns, PAGE_WIDTH / 4)
     rows = -(-len(titles) // columns)
-    handles = {name: styles[name].handle(linestyle="") for name in part.everyone}
+    handles = styles.handles(part.everyone, linestyle="")
     handles["all listeners"] = Line2D([], [], color=GREY)
     figure = Figure(figsize=(PAGE_WIDTH, 1.0), dpi=PNG_DPI)
     foot = 0.12 + 0.15 * add_legend(figure, handles, length=1.2, place="lower center")
@@ -186,40 +202,35 @@ def draw_panels(part: Panels, styles: SeriesStyles) -> Figure:
         axes = figure.add_axes((left, bottom, *size))
         axes.set_title(title, fontsize=SMALL_SIZE, loc="left", pad=2, color=INK)
         axes.set_facecolor("#eeeeee" if panel.is_excluded else "white")
-        everyone = [(x, mean) for x, mean in enumerate(part.everyone.values()) if isfinite(mean)]
-        axes.plot(*zip(*everyone, strict=True), color=GREY, linewidth=0.8)
-        for x, name in enumerate(part.everyone):
-            mean = panel.means.get(name, nan)
-            if isfinite(mean):
-                axes.plot([x], [clip(mean, axis)], clip_on=False, zorder=3, **styles[name].mark)
-        set_scale(axes, "y", axis)
-        margin = PANEL_MARGIN * (axis.high - axis.low)
-        axes.set_ylim(axis.low - margin, axis.high + margin)
-        axes.set_xticks([])
-        axes.set_xlim(-0.6, len(part.everyone) - 0.4)
+        _draw_panel(axes, panel, part.everyone, frame, styles)
         if column:
             axes.tick_params(axis="y", length=0, labelleft=False)
-    figure.text(
-        0.03 / PAGE_WIDTH,
-        (foot + height) / 2 / height,
-        axis_label(part.value),
-        rotation=90,
-        ha="left",
-        va="center",
-        fontsize=TEXT_SIZE,
-    )
+    middle = (foot + height) / 2 / height
+    figure.supylabel(axis_label(part.value), x=0.03 / PAGE_WIDTH, y=middle, fontsize=TEXT_SIZE)
     return figure
+
+
+def _draw_panel(
+    axes: Axes, panel: Panel, everyone: Mapping[str, float], frame: Frame, styles: SeriesStyles
+) -> None:
+    line = [(x, mean) for x, mean in enumerate(everyone.values()) if isfinite(mean)]
+    axes.plot(*zip(*line, strict=True), color=GREY, linewidth=0.8)
+    for x, name in enumerate(everyone):
+        mean = panel.means.get(name, nan)
+        if isfinite(mean):
+            draw_dot(axes, (x, frame.up.clip(mean)), styles[name])
+    set_scale(axes, "y", frame.up)
+    set_parameter(axes, frame.across, 0.0)
 
 
 def draw_scatters(part: Scatters) -> Figure:
     """Draw one plot per metric; dots have labels, or a legend if there is not enough room."""
     names = dict.fromkeys(point.name for scatter in part.plots for point in scatter.points)
-    across, up = scatter_axes(part)
     if len(names) <= MAX_LABELLED_POINTS:
         figure, plots = _scatter_figure(part, SeriesStyles(()))
         lay_out(figure)
-        pairs = zip(plots, part.plots, across, strict=True)
-        if all(_label_points(axes, scatter, (axis, up)) for axes, scatter, axis in pairs):
+        places = zip(plots, part.plots, scatter_frames(part), strict=True)
+        if all(_label_points(axes, scatter, frame) for axes, scatter, frame in places):
             return figure
     return _scatter_figure(part, SeriesStyles(names), names)[0]
 
@@ -227,7 +238,6 @@ def draw_scatters(part: Scatters) -> Figure:
 def _scatter_figure(
     part: Scatters, styles: SeriesStyles, names: Iterable[str] = ()
 ) -> tuple[Figure, list[Axes]]:
-    across, up = scatter_axes(part)
     columns = min(SCATTER_COLUMNS, len(part.plots))
     rows = -(-len(part.plots) // columns)
     figure = new_figure(COLUMN_WIDTH if columns == 1 else PAGE_WIDTH)
@@ -235,8 +245,9 @@ def _scatter_figure(
     plots = list(grid.flat[: len(part.plots)])
     for axes in grid.flat[len(part.plots) :]:
         axes.set_visible(False)
-    for index, (axes, scatter, axis) in enumerate(zip(plots, part.plots, across, strict=True)):
-        _draw_scatter(axes, scatter, (axis, up), styles, part.maximum)
+    drawn = zip(plots, part.plots, scatter_frames(part), strict=True)
+    for index, (axes, scatter, frame) in enumerate(drawn):
+        _draw_scatter(axes, scatter, frame, styles, part.maximum)
         head = scatter.caption
         if part.across:
             head = ", ".join(filter(None, [scatter.name, scatter.caption]))
@@ -247,46 +258,41 @@ def _scatter_figure(
         else:
             axes.tick_params(axis="y", length=0, labelleft=False)
     if names:
-        keys = {name: styles[name].handle(linestyle="") for name in names}
-        add_legend(figure, keys, length=0.8)
+        add_legend(figure, styles.handles(names, linestyle=""), length=0.8)
     return fit_height(figure, SCATTER_HEIGHT, rows), plots
 
 
 def _draw_scatter(
-    axes: Axes, scatter: Scatter, limits: Limits, styles: SeriesStyles, maximum: float | None
+    axes: Axes, scatter: Scatter, frame: Frame, styles: SeriesStyles, maximum: float | None
 ) -> None:
-    across, up = limits
+    across, up = frame
     _draw_maximum(axes, maximum)
     if scatter.curve:
-        line = [(x, clip(y, up)) for x, y in scatter.curve if across.low <= x <= across.high]
+        line = [(x, up.clip(y)) for x, y in scatter.curve if across.low <= x <= across.high]
         axes.plot(*zip(*line, strict=True), color=GREY, linewidth=0.9, linestyle=(0, (4, 2)))
     for point in scatter.drawn:
         style = styles[point.name] if len(styles) > 1 else SeriesStyle(BLUE, "o")
-        _draw_point(axes, (point.x, point.y.value), style, limits, upright=point.y)
+        _draw_point(axes, (point.x, point.y.value), style, frame, upright=point.y)
     set_scale(axes, "y", up)
-    width = across.high - across.low
-    places = {tick: (tick - across.low) / width for tick in across.ticks}
-    ticks = spaced_ticks(places, PAGE_WIDTH / SCATTER_COLUMNS - 0.6)
-    axes.set_xticks(list(ticks), list(ticks.values()))
-    axes.set_xlim(across.low, across.high)
+    set_parameter(axes, across, PAGE_WIDTH / SCATTER_COLUMNS - 0.6)
 
 
 def _draw_point(
     axes: Axes,
-    point: tuple[float, float],
+    point: Point,
     style: SeriesStyle,
-    limits: Limits,
+    frame: Frame,
     *,
     upright: Estimate | None = None,
     level: Estimate | None = None,
 ) -> None:
     """Draw a dot with its intervals, as far as they are wanted and defined."""
-    ends = (axes.hlines, level, point[1], limits[0]), (axes.vlines, upright, point[0], limits[1])
+    ends = (axes.hlines, level, point[1], frame.across), (axes.vlines, upright, point[0], frame.up)
     for draw, estimate, place, axis in ends:
         if estimate is not None and not isnan(estimate.low):
-            low, high = clip(estimate.low, axis), clip(estimate.high, axis)
+            low, high = axis.clip(estimate.low), axis.clip(estimate.high)
             draw(place, low, high, color=style.colour, linewidth=0.8)
-    axes.plot([point[0]], [point[1]], clip_on=False, zorder=3, **style.mark)
+    draw_dot(axes, point, style)
 
 
 def _draw_maximum(axes: Axes, maximum: float | None) -> None:
@@ -295,7 +301,7 @@ def _draw_maximum(axes: Axes, maximum: float | None) -> None:
             draw(maximum, color=GREY, linewidth=0.8, linestyle=(0, (4, 3)))
 
 
-def _label_points(axes: Axes, scatter: Scatter, limits: Limits) -> bool:
+def _label_points(axes: Axes, scatter: Scatter, frame: Frame) -> bool:
     """Label all points where no label covers anything, and return whether there was room."""
     figure = axes.figure
     assert isinstance(figure, Figure)
@@ -308,37 +314,37 @@ def _label_points(axes: Axes, scatter: Scatter, limits: Limits) -> bool:
     )
     names = [point.name for point in scatter.drawn]
     widths = {name: 100 * text_width(name, TINY_SIZE) / width for name in names}
-    boxes = place_labels(scatter, limits, widths, sizes)
-    for name, own in boxes.items():
-        place = own.left / 100, (own.bottom + own.top) / 200
+    boxes = place_labels(scatter, frame, widths, sizes)
+    for name, label in boxes.items():
+        place = label.left / 100, (label.bottom + label.top) / 200
         add_note(axes, name, place, (0, 0), xycoords="axes fraction", color=INK)
     return len(boxes) == len(names)
 
 
 def draw_plane(part: Plane) -> Figure:
     """Draw all series of points in one plane, with intervals as crosses or ellipses."""
-    styles = SeriesStyles([one.name for one in part.series])
-    limits = across, up = plane_axes(part)
+    styles = SeriesStyles([series.name for series in part.series])
+    frame = across, up = plane_frame(part)
     figure, axes = new_axes(COLUMN_WIDTH)
     _draw_maximum(axes, part.maximum)
-    for one in part.series:
-        style = styles[one.name]
-        line = [(point.x.value, point.y.value) for point in one.drawn]
+    for series in part.series:
+        style = styles[series.name]
+        line = [(point.x.value, point.y.value) for point in series.drawn]
         if len(line) > 1:
             axes.plot(*zip(*line, strict=True), color=style.colour, linewidth=0.9)
-        for point, place in zip(one.drawn, line, strict=True):
+        for point, place in zip(series.drawn, line, strict=True):
             if point.outline:
-                corners = [(clip(x, across), clip(y, up)) for x, y in point.outline]
+                corners = [(across.clip(x), up.clip(y)) for x, y in point.outline]
                 look: dict[str, Any] = {"facecolor": "none", "edgecolor": style.colour}
                 axes.add_patch(Polygon(corners, linewidth=0.8, **look))
-                _draw_point(axes, place, style, limits)
+                _draw_point(axes, place, style, frame)
             else:
-                _draw_point(axes, place, style, limits, upright=point.y, level=point.x)
+                _draw_point(axes, place, style, frame, upright=point.y, level=point.x)
     set_scale(axes, "x", across)
     set_scale(axes, "y", up)
     axes.set(xlabel=axis_label(part.across), ylabel=axis_label(part.value))
-    keys = {one.name: styles[one.name].handle(linestyle="") for one in part.series}
-    add_legend(figure, keys, length=0.8)
+    names = [series.name for series in part.series]
+    add_legend(figure, styles.handles(names, linestyle=""), length=0.8)
     return fit_height(figure, PLANE_HEIGHT)
 
 
@@ -346,8 +352,9 @@ def draw_plane(part: Plane) -> Figure:
 
 
 # in points
-SIZES = NetworkSizes(width=72 * PAGE_WIDTH, margin=18.0, gap=12.0, arcs=(14.0, 62.0), lift=8.0)
-LINE_FOOT, LINE_HEAD = 14.0, 13.0  # below a line of words, and above its arcs
+SIZES = NetworkSizes(
+    width=72 * PAGE_WIDTH, margin=18.0, gap=12.0, arcs=(14.0, 62.0), lift=8.0, head=13.0, foot=14.0
+)
 MIN_ARC_WIDTH, MAX_ARC_WIDTH = 0.6, 3.5
 KEY_HEIGHT = 13.0
 ARC_GREY = "#b0b0b0"
@@ -360,38 +367,31 @@ ARC_CODES = {
 def draw_network(part: NetworkPart) -> Figure:
     """Draw the words that anyone kept; arcs of the highlighted system are dark."""
     network = part.network
-    nodes = sorted({node for arc in network.arcs for node in arc})[: MAX_DRAWN_WORDS + 2]
-    widths = {node: 72 * text_width(network.name(node)) for node in nodes}
-    places = SIZES.break_lines(widths, SIZES.width - SIZES.margin)
-    right = max(place.right for place in places.values()) + SIZES.margin
-    arcs = {arc: count for arc, count in network.arcs.items() if {*arc} <= places.keys()}
-    heights = (0.75 * rise + LINE_HEAD + LINE_FOOT for rise in SIZES.highest(arcs, places))
-    bottoms = list(accumulate(heights))
-    tops = [bottom - LINE_FOOT for bottom in bottoms]
-    width = COLUMN_WIDTH if right <= 72 * COLUMN_WIDTH else PAGE_WIDTH
+    layout = SIZES.lay_out(network, lambda word: 72 * text_width(word))
+    width = COLUMN_WIDTH if layout.width <= 72 * COLUMN_WIDTH else PAGE_WIDTH
     figure = Figure(figsize=(width, 1.0), dpi=PNG_DPI)
     rows = add_legend(figure, _network_handles(part), place="lower center")
-    total = bottoms[-1] + KEY_HEIGHT * rows
+    total = layout.height + KEY_HEIGHT * rows
     figure.set_figheight(total / 72)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
-    shift = (72 * width - right) / 2 if len(tops) == 1 else 0.0  # a single line is centred
+    shift = (72 * width - layout.width) / 2
     axes.set(xlim=(-shift, 72 * width - shift), ylim=(total, 0))
-    path = {*pairwise((0, *network.targets.get(part.picked, ()), len(network.words) + 1))}
-    for arc in sorted(arcs, key=lambda arc: (arc in path, arcs[arc])):
-        points = SIZES.arc(places[arc[0]], places[arc[1]], tops, right)
+    path = path_arcs(network, network.targets.get(part.picked, ()))
+    for arc in sorted(layout.arcs, key=lambda arc: (arc in path, network.arcs[arc])):
+        points, count = layout.arcs[arc], network.arcs[arc]
         axes.add_patch(
             PathPatch(
                 Outline(points, ARC_CODES[len(points)]),
-                linewidth=_arc_width(arcs[arc], len(network.people)),
-                linestyle="-" if arcs[arc] else (0, (3, 3)),
+                linewidth=_arc_width(count, len(network.people)),
+                linestyle="-" if count else (0, (3, 3)),
                 edgecolor=BLUE if arc in path else ARC_GREY,
                 facecolor="none",
             )
         )
     look: dict[str, Any] = {"ha": "center", "va": "baseline", "fontsize": SMALL_SIZE}
-    for node, place in places.items():
-        axes.text(place.middle, tops[place.line], network.name(node), **look)
+    for node, place in layout.words.items():
+        axes.text(*place, network.name(node), **look)
     return figure
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import exp, isfinite, isnan, log
+from math import isfinite, isnan
 from statistics import median
 from typing import Any, cast
 
@@ -20,12 +20,13 @@ from earwitness.report.charts import (
     PERCENT_AXIS,
     Axis,
     bin_counts,
-    curve_axis,
-    curve_ticks,
+    curve_frame,
+    curve_value,
+    difference_intervals,
     fit_axis,
     intervals_axis,
-    is_logarithmic,
-    spread_labels,
+    marked_numbers,
+    place_ends,
     time_axis,
     vote_labels,
 )
@@ -46,13 +47,13 @@ from earwitness.report.figures.style import (
     add_legend,
     add_note,
     axis_label,
-    clip,
+    draw_dot,
     fit_height,
     new_axes,
     row_height,
+    set_parameter,
     set_rows,
     set_scale,
-    spaced_ticks,
     text_colour,
     text_width,
     wrap,
@@ -69,7 +70,7 @@ from earwitness.report.parts import (
     ValueSpread,
     VoteCounts,
 )
-from earwitness.report.tables import boundary_kind
+from earwitness.report.tables import boundary_marks
 
 # --- Intervals and differences -------------------------------------------------------------------
 
@@ -104,7 +105,7 @@ def draw_intervals(
         axes.axvline(part.marked, color=INK, linewidth=0.6, linestyle=(0, (3, 2)))
     if is_grouped:
         series_names = dict.fromkeys(name for _, row in part.rows for name in row)
-        handles = {name: styles[name].handle(linestyle="-") for name in series_names}
+        handles = styles.handles(series_names, linestyle="-")
     if handles:
         add_legend(figure, handles)
     height = GROUPED_ROW_HEIGHT if is_grouped else row_height(labels)
@@ -119,23 +120,21 @@ def _draw_estimate(
         add_note(axes, "undefined", (axis.low, y), (3, 0))
         return
     if not isnan(estimate.low) and not isnan(estimate.high):
-        ends = [clip(estimate.low, axis), clip(estimate.high, axis)]
+        ends = [axis.clip(estimate.low), axis.clip(estimate.high)]
         axes.plot(ends, [y, y], color=style.colour, solid_capstyle="butt", zorder=2)
     if isfinite(estimate.value):
-        axes.plot([clip(estimate.value, axis)], [y], clip_on=False, zorder=3, **style.mark)
+        draw_dot(axes, (axis.clip(estimate.value), y), style)
 
 
 def draw_differences(part: Matrix) -> Figure:
-    """Draw all differences; those that are not significant are hollow."""
-    styles, rows = SeriesStyles(()), []
-    for contrast in part.contrasts:
-        label = f"{contrast.a} − {contrast.b}"
+    """Draw the differences of pairs; those that are not significant are hollow."""
+    intervals, contrasts = difference_intervals(part)
+    styles = SeriesStyles(())
+    for label, contrast in contrasts.items():
         styles[label] = SIGNIFICANT if contrast.better else NOT_SIGNIFICANT
-        rows.append((label, {label: contrast.difference}))
-    drawn = Intervals(part.title, part.value, "", tuple(rows), marked=0.0)
     looks = {"significant": SIGNIFICANT, "not significant": NOT_SIGNIFICANT}
     handles = {name: look.handle() for name, look in looks.items() if look in styles.values()}
-    return draw_intervals(drawn, styles, f"difference in {axis_label(part.value)}", handles)
+    return draw_intervals(intervals, styles, f"difference in {axis_label(part.value)}", handles)
 
 
 # --- Curves and distributions --------------------------------------------------------------------
@@ -168,7 +167,10 @@ def draw_curve(part: Curve, styles: SeriesStyles) -> Figure:
     is_wide = len(lines) > MAX_CURVES_IN_COLUMN
     is_many = len(lines) > MAX_BANDS
     figure, axes = new_axes(PAGE_WIDTH if is_wide else COLUMN_WIDTH)
-    axis, marked = curve_axis(part), _set_parameter(axes, part, is_wide=is_wide)
+    across, axis = curve_frame(part)
+    marked = marked_numbers(part, across)
+    across = across.widen(0.02 if part.fitted else 0.05)
+    set_parameter(axes, across, PAGE_WIDTH * 0.65 if is_wide else COLUMN_WIDTH * 0.8)
     set_scale(axes, "y", axis)
     for index, (name, points) in enumerate(lines.items()):
         band: dict[str, Any] = {"alpha": FAINT_BAND if is_many else BAND, "linewidth": 0}
@@ -178,7 +180,7 @@ def draw_curve(part: Curve, styles: SeriesStyles) -> Figure:
             place += ScaledTranslation(shift / 72, 0, figure.dpi_scale_trans)
             band, fill = {"alpha": 0.6, "linewidth": 0.7}, axes.vlines
         bounded = [
-            (x, *((e.low, e.high) if part.fitted else (clip(e.low, axis), clip(e.high, axis))))
+            (x, *((e.low, e.high) if part.fitted else (axis.clip(e.low), axis.clip(e.high))))
             for x, e in points
             if not isnan(e.low)
         ]
@@ -186,7 +188,7 @@ def draw_curve(part: Curve, styles: SeriesStyles) -> Figure:
             fill(*zip(*bounded, strict=True), color=looks[name].colour, transform=place, **band)
         axes.plot(
             [x for x, _ in points],
-            [clip(estimate.value, axis) for _, estimate in points],
+            [axis.clip(estimate.value) for _, estimate in points],
             **looks[name].mark,
             linestyle=looks[name].line,
             linewidth=HUMAN_LINE_WIDTH if part.fitted and name == styles.human else LINE_WIDTH,
@@ -196,12 +198,13 @@ def draw_curve(part: Curve, styles: SeriesStyles) -> Figure:
             clip_on=False,
             zorder=3,
         )
-    axes.set(xlabel=label_with_unit(part.parameter, part.unit), ylabel=axis_label(part.value))
+    axes.set_xlabel(label_with_unit(part.parameter, part.unit))
+    axes.set_ylabel(axis_label(curve_value(part)))
     if part.fitted and part.note:
         axes.set_title(part.note, loc="left", fontsize=SMALL_SIZE, color=GREY)
     handles = {name: look.handle() for name, look in looks.items()}
     height = WIDE_CURVE_HEIGHT if is_wide else CURVE_HEIGHT
-    if part.fitted and _label_ends(axes, part, axis, LINE_HEIGHT / height):
+    if part.fitted and _label_ends(axes, part, axis, 100 * LINE_HEIGHT / height):
         return fit_height(figure, height)
     if is_wide and not part.fitted:
         wrapped = [wrap(name, TWO_COLUMN_LABEL / 2) for name in lines]
@@ -212,39 +215,18 @@ def draw_curve(part: Curve, styles: SeriesStyles) -> Figure:
     return fit_height(figure, height)
 
 
-def _set_parameter(axes: Axes, part: Curve, *, is_wide: bool) -> set[float]:
-    """Set the horizontal axis of a curve, and return where its lines have marks."""
-    xs = [x for x, _ in part.points]
-    ticks, marked = curve_ticks(part)
-    is_log = not part.fitted and is_logarithmic(xs)
-    axes.set_xscale("log" if is_log else "linear")
-    scaled = {x: log(x) if is_log else x for x in xs}
-    low, high = min(scaled.values()), max(scaled.values())
-    margin = (0.02 if part.fitted else 0.05) * (high - low) or 0.5
-    axes.set_xlim(*(exp(x) if is_log else x for x in (low - margin, high + margin)))
-    texts = {tick: f"{tick:g}" for tick in ticks}
-    if not part.fitted:
-        places = {x: (own - low + margin) / (high - low + 2 * margin) for x, own in scaled.items()}
-        texts = spaced_ticks(places, PAGE_WIDTH * 0.65 if is_wide else COLUMN_WIDTH * 0.8)
-    axes.set_xticks(list(texts), list(texts.values()))
-    axes.minorticks_off()
-    return marked
-
-
-def _label_ends(axes: Axes, part: Curve, axis: Axis, gap: float) -> bool:
+def _label_ends(axes: Axes, part: Curve, up: Axis, gap: float) -> bool:
     """Write the names of series next to the ends of their lines, if there is room."""
-    ends = {name: points[-1] for name, points in part.lines.items() if points}
-    widest = max(map(text_width, ends), default=0)
-    if (len(ends) - 1) * gap > 1 or widest > MAX_END_WIDTH:
+    ends = place_ends(part, up, gap)
+    if not ends or max(map(text_width, ends)) > MAX_END_WIDTH:
         return False
-    heights = [axis.place(estimate.value) / 100 for _, estimate in ends.values()]
-    places = spread_labels(heights, gap, high=1.0)
     leader = {"arrowstyle": "-", "color": GREY, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 3}
-    for place, (name, (x, e)) in zip(places, ends.items(), strict=True):
+    for name, (_, place) in ends.items():
+        x, estimate = part.lines[name][-1]
         axes.annotate(
             name,
-            (x, e.value),
-            xytext=(1.03, place),
+            (x, estimate.value),
+            xytext=(1.03, place / 100),
             textcoords="axes fraction",
             va="center",
             fontsize=SMALL_SIZE,
@@ -267,7 +249,7 @@ def draw_spread(part: ValueSpread, styles: SeriesStyles) -> Figure:
         axes.stairs(heights, edges, baseline=base, fill=True, color=styles[name].colour, alpha=0.6)
         axes.hlines(base, axis.low, axis.high, color=GREY, linewidth=0.5)
         if values:
-            middle = clip(median(values), axis)
+            middle = axis.clip(median(values))
             axes.vlines(middle, base - HISTOGRAM_HEIGHT - 0.08, base + 0.08, color=INK)
         else:
             add_note(axes, "undefined", (axis.low, row), (3, 0))
@@ -361,22 +343,17 @@ def draw_timeline(part: Timeline, styles: SeriesStyles) -> Figure:
     figure, axes = new_axes(PAGE_WIDTH)
 
     def inside(times: Iterable[float]) -> list[float]:
-        return [time for time in times if 0 < time < axis.high]
+        return [*filter(axis.is_inside, times)]
 
     guides = sorted({time for times in shown.references.values() for time in times})
     axes.vlines(inside(guides), -0.5, len(names) - 0.5, color=PALE_GREY, linewidth=0.5)
     hits = dict(shown.references)
     for y, system in enumerate(shown.outputs, len(shown.references)):
-        matches = part.matching.systems[system]
-        kinds = group_values(
-            (boundary_kind(who, len(shown.references)), time)
-            for time, who in zip(shown.outputs[system], matches.matched, strict=True)
-        )
+        kinds = group_values((mark.kind, mark.time) for mark in boundary_marks(part, system))
         hits[system] = (*kinds.get("hit", ()), *kinds.get("partial", ()))
-        false_alarms = inside(kinds.get("false", ()))
+        false_alarms, missed = inside(kinds.get("false", ())), sorted({*kinds.get("miss", ())})
         mark = styles[system]._replace(marker="o", is_hollow=True).mark
         axes.plot(false_alarms, [y] * len(false_alarms), linestyle="", zorder=3, **mark)
-        missed = sorted({time for times in matches.missed.values() for time in times})
         axes.plot(missed, [y] * len(missed), color=INK, zorder=3, **MISS_MARK)
     for y, (name, times) in enumerate(hits.items()):
         style = styles[PEOPLE_SERIES if y < len(shown.references) else name]

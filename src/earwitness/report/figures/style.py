@@ -109,6 +109,10 @@ class SeriesStyles(dict[str, SeriesStyle]):
     def __missing__(self, name: str) -> SeriesStyle:
         return SeriesStyle(GREY, "o")
 
+    def handles(self, names: Iterable[str], **settings: Any) -> dict[str, Line2D]:
+        """Return the marks of series in a legend."""
+        return {name: self[name].handle(**settings) for name in names}
+
 
 @contextmanager
 def print_style() -> Iterator[None]:
@@ -222,6 +226,20 @@ def set_scale(
     axes.grid(axis="x" if side == "x" else "y")
 
 
+def set_parameter(axes: Axes, axis: Axis, width: float) -> None:
+    """Set the x axis to numbers at any distances, with those ticks whose labels do not touch."""
+    ticks, end = dict[float, str](), 0.0
+    for tick in sorted(axis.ticks):
+        text = short_number(tick)
+        place, half = axis.place(tick) / 100 * width, text_width(text) / 2
+        if not ticks or place - half >= end:
+            ticks[tick], end = text, place + half + TICK_GAP
+    axes.set_xscale("log" if axis.is_logarithmic else "linear")
+    axes.set_xlim(axis.low, axis.high)
+    axes.set_xticks([*ticks], [*ticks.values()])
+    axes.minorticks_off()
+
+
 def set_rows(
     axes: Axes, labels: Sequence[str], places: Sequence[float] = (), end: float | None = None
 ) -> None:
@@ -263,19 +281,9 @@ def add_legend(
     return -(-len(entries) // columns)
 
 
-def clip(x: float, axis: Axis) -> float:
-    return min(axis.high, max(axis.low, x))
-
-
-def spaced_ticks(places: Mapping[float, float], width: float) -> dict[float, str]:
-    """Return ticks whose labels do not touch, by their places from 0 to 1 on an axis."""
-    ticks, end = dict[float, str](), -1.0
-    for x, place in sorted(places.items()):
-        text = short_number(x)
-        half = text_width(text) / 2
-        if place * width - half >= end + TICK_GAP:
-            ticks[x], end = text, place * width + half
-    return ticks
+def draw_dot(axes: Axes, point: tuple[float, float], style: SeriesStyle) -> None:
+    """Draw the marker of a series, which may reach beyond the axes."""
+    axes.plot([point[0]], [point[1]], clip_on=False, zorder=3, **style.mark)
 
 
 def add_note(

@@ -7,7 +7,7 @@ from math import isnan
 from typing import NamedTuple
 
 from earwitness.core import Contrast
-from earwitness.report.charts import MAX_DRAWN_DIFFERENCES, PERCENT_AXIS, vote_labels
+from earwitness.report.charts import PERCENT_AXIS, difference_intervals, vote_labels
 from earwitness.report.html.elements import (
     Html,
     breakable,
@@ -30,12 +30,11 @@ from earwitness.report.numbers import (
     p_value,
     short_number,
 )
-from earwitness.report.parts import CategoryShares, Heat, Intervals, Matrix, VoteCounts
+from earwitness.report.parts import CategoryShares, Heat, Matrix, VoteCounts
 from earwitness.report.tables import (
     VERDICT_MARKS,
     find_contrast,
     is_tested,
-    rank_contrasts,
     rank_systems,
     signed_difference,
     verdict,
@@ -62,16 +61,16 @@ def _bar_row(name: str, segments: Iterable[_Segment], total: float, label: str, 
     bars = [
         element(
             "b",
-            one.text,
-            class_=one.class_,
-            style=f"flex-grow:{one.size / total:.5f}{one.style}",
-            title=one.title,
+            segment.text,
+            class_=segment.class_,
+            style=f"flex-grow:{segment.size / total:.5f}{segment.style}",
+            title=segment.title,
         )
-        for one in segments
-        if one.size
+        for segment in segments
+        if segment.size
     ]
     figure = element("span", note, class_="figure")
-    return plot_row(breakable(name), bars, f"{name}: {label}", figure, "row", track="bar")
+    return plot_row(breakable(name), bars, f"{name}: {label}", figure, "row", "bar")
 
 
 def _bar_plot(rows: Iterable[Html], label: str, class_: str) -> Html:
@@ -125,8 +124,8 @@ def shares_plot(part: CategoryShares) -> Html:
     rows = []
     for label, counts in part.rows:
         segments = [_Segment(counts[name], f"{counts[name]:g}", colours[name]) for name in colours]
-        total = sum(one.size for one in segments)
-        texts = ", ".join(one.text for one in segments)
+        total = sum(segment.size for segment in segments)
+        texts = ", ".join(segment.text for segment in segments)
         rows.append(_bar_row(label, segments, total or 1, texts, f"{total:g}"))
     return element(
         "figure",
@@ -242,24 +241,16 @@ MAX_OPEN_DIFFERENCES = 10  # if there are more, only those from the best system 
 
 
 def differences_plot(part: Matrix, colours: Colours) -> Html | None:
-    """Return differences with intervals, coloured by the better system, and a line at 0.
-
-    The system with the better rank comes first in each pair. Differences from the best system are
-    at the top.
-    """
-    best, contrasts = rank_systems(part)[0], rank_contrasts(part)
-    first = [contrast for contrast in contrasts if contrast.a == best]
-    if len(contrasts) > MAX_DRAWN_DIFFERENCES:
-        contrasts = first
+    """Return differences with intervals, coloured by the better system, and a line at 0."""
+    intervals, contrasts = difference_intervals(part)
     if not contrasts:
         return None
-    labelled = {f"{contrast.a} − {contrast.b}": contrast for contrast in contrasts}
-    rows = tuple((label, {label: contrast.difference}) for label, contrast in labelled.items())
+    first = [contrast.a for contrast in contrasts.values()]
     return intervals_plot(
-        Intervals(part.title, part.value, "", rows, marked=0.0),
-        {label: colours[c.better] for label, c in labelled.items() if c.better in colours},
+        intervals,
+        {label: colours[c.better] for label, c in contrasts.items() if c.better in colours},
         label=_difference_label(part),
-        open_rows=len(first) if len(contrasts) > MAX_OPEN_DIFFERENCES else len(contrasts),
+        open_rows=first.count(first[0]) if len(first) > MAX_OPEN_DIFFERENCES else len(first),
         rest="differences",
     )
 

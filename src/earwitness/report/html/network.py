@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
 from operator import add
 
 from earwitness.core import WordNetwork
-from earwitness.report.charts import MAX_DRAWN_WORDS, NetworkSizes, WordPosition
+from earwitness.report.charts import NetworkSizes, Point, path_arcs
 from earwitness.report.html.elements import Html, draw_table, element, folded, header_cells
 from earwitness.report.parts import NetworkPart, Table
-from earwitness.report.tables import kept_words_table
+from earwitness.report.tables import MAX_DRAWN_WORDS, kept_words_table
 from earwitness.text.alignment import display_width
 
 LETTER_WIDTH = 8.2
-SIZES = NetworkSizes(width=900, margin=34, gap=22, arcs=(26, 120), lift=18)
-LINE_FOOT, LINE_HEAD = 34, 26  # heights below a line of words, and above its arcs
+SIZES = NetworkSizes(width=900, margin=34, gap=22, arcs=(26, 120), lift=18, head=26, foot=34)
 MAX_ARC_THICKNESS = 7.0
 GRID_WIDTH, GRID_PADDING = 96, 2  # of a table of people and words: letters in all, and per word
 
@@ -23,26 +21,18 @@ GRID_WIDTH, GRID_PADDING = 96, 2  # of a table of people and words: letters in a
 def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
     """Return the words that anyone kept, and buttons that highlight the paths of systems."""
     network = part.network
-    nodes = sorted({node for arc in network.arcs for node in arc})
-    end = len(network.words) + 1
-    if len(nodes) > MAX_DRAWN_WORDS + 2:
-        nodes = nodes[: MAX_DRAWN_WORDS + 1]
-    places = _place_words(network, nodes)
-    drawn = {arc: n for arc, n in network.arcs.items() if arc[0] in places and arc[1] in places}
-    heights = (0.75 * rise + LINE_HEAD for rise in SIZES.highest(drawn, places))
-    tops = [top + line * LINE_FOOT for line, top in enumerate(accumulate(heights))]
-    marks = [{*pairwise((0, *path, end))} for path in network.targets.values()]
-    edge = max(place.right for place in places.values()) + SIZES.gap
+    layout = SIZES.lay_out(network, lambda word: LETTER_WIDTH * display_width(word))
+    paths = [path_arcs(network, path) for path in network.targets.values()]
     arcs = [
         _draw_arc(
             network,
             arc,
-            SIZES.arc(places[arc[0]], places[arc[1]], tops, edge),
-            [_path_class(part, i) for i, m in enumerate(marks) if arc in m],
+            layout.arcs[arc],
+            [_path_class(part, i) for i, path in enumerate(paths) if arc in path],
         )
-        for arc in sorted(drawn, key=lambda arc: network.arcs[arc])
+        for arc in sorted(layout.arcs, key=lambda arc: network.arcs[arc])
     ]
-    words = [_draw_word(network, node, place, tops) for node, place in places.items()]
+    words = [_draw_word(network, node, place) for node, place in layout.words.items()]
     return element(
         "figure",
         element("figcaption", network.item, element("small", _people_note(network))),
@@ -55,7 +45,7 @@ def network_picture(part: NetworkPart, colours: Mapping[str, str]) -> Html:
                 "svg",
                 *arcs,
                 *words,
-                viewBox=f"0 0 {SIZES.width} {tops[-1] + LINE_FOOT:.0f}",
+                viewBox=f"0 0 {SIZES.width} {layout.height:.0f}",
                 role="img",
                 aria_label=_network_label(network),
             ),
@@ -83,11 +73,11 @@ def _split_words(words: Sequence[str]) -> list[range]:
     """Return the positions of words in blocks that fit the width of a page."""
     blocks, start, width = list[range](), 1, 0
     for place, word in enumerate(words, 1):
-        own = display_width(word) + GRID_PADDING
-        if width + own > GRID_WIDTH and place > start:
+        size = display_width(word) + GRID_PADDING
+        if width + size > GRID_WIDTH and place > start:
             blocks.append(range(start, place))
             start, width = place, 0
-        width += own
+        width += size
     return [*blocks, range(start, len(words) + 1)]
 
 
@@ -151,24 +141,10 @@ def _path_rules(part: NetworkPart, colours: Mapping[str, str]) -> list[str]:
     return [f"#{n}:checked~.scroll .{n}{{stroke:var(--{c.split()[0]})}}" for n, c in names.items()]
 
 
-def _place_words(network: WordNetwork, nodes: list[int]) -> dict[int, WordPosition]:
-    """Return word positions in as few lines as needed, with lines of similar length."""
-    widths = {node: display_width(network.name(node)) * LETTER_WIDTH for node in nodes}
-
-    def count_lines(limit: float) -> int:
-        return SIZES.break_lines(widths, limit)[nodes[-1]].line + 1
-
-    lines = count_lines(SIZES.width - SIZES.margin)
-    limit = sum(width + SIZES.gap for width in widths.values()) / lines + SIZES.margin
-    while count_lines(limit) > lines:
-        limit += SIZES.gap
-    return SIZES.break_lines(widths, limit)
-
-
 def _draw_arc(
     network: WordNetwork,
     arc: tuple[int, int],
-    ends: Sequence[tuple[float, float]],
+    ends: Sequence[Point],
     marks: list[str],
 ) -> Html:
     count, people = network.arcs[arc], len(network.people)
@@ -186,7 +162,7 @@ def _draw_arc(
     )
 
 
-def _draw_word(network: WordNetwork, node: int, place: WordPosition, tops: list[float]) -> Html:
+def _draw_word(network: WordNetwork, node: int, place: Point) -> Html:
     kept = sum(node in positions for positions in network.people.values())
     is_end = node in (0, len(network.words) + 1)
     title = None if is_end else element("title", f"word {node}: kept by {kept}")
@@ -194,8 +170,8 @@ def _draw_word(network: WordNetwork, node: int, place: WordPosition, tops: list[
         "text",
         network.name(node),
         title,
-        x=place.middle,
-        y=tops[place.line],
+        x=place[0],
+        y=place[1],
         class_="end" if is_end else None,
         fill_opacity=1.0 if is_end else round(0.45 + 0.55 * kept / len(network.people), 2),
     )

@@ -25,11 +25,10 @@ from earwitness.report.html.elements import (
     scroll_box,
 )
 from earwitness.report.html.network import network_picture
-from earwitness.report.html.panels import panels_plot, plane_plot, scatters_plot
+from earwitness.report.html.panels import curve_plot, panels_plot, plane_plot, scatters_plot
 from earwitness.report.html.plots import (
     HUMAN_CLASSES,
     MAX_OPEN_ROWS,
-    curve_plot,
     intervals_plot,
     legend,
     series_classes,

@@ -1,23 +1,17 @@
-"""Plots of intervals, curves and value spreads, with axes and ticks."""
+"""Plots in rows, such as those of intervals and value spreads, and legends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from math import isfinite, isnan, log, nan
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isfinite, isnan, nan
 from statistics import median
 
 from earwitness.core import Estimate, Value
 from earwitness.report.charts import (
-    MAX_BANDS,
     Axis,
     bin_counts,
-    curve_axis,
-    curve_ticks,
     fit_axis,
     intervals_axis,
-    is_logarithmic,
-    spread_labels,
 )
 from earwitness.report.html.elements import Html, breakable, element, folded, join_elements
 from earwitness.report.numbers import (
@@ -25,11 +19,10 @@ from earwitness.report.numbers import (
     cell,
     count_text,
     interval,
-    label_with_unit,
     number,
     short_number,
 )
-from earwitness.report.parts import PEOPLE_SERIES, Curve, Intervals, ValueSpread
+from earwitness.report.parts import PEOPLE_SERIES, Intervals, ValueSpread
 
 Colours = Mapping[str, str]  # CSS classes by series: colour, marker shape and line style
 
@@ -44,19 +37,12 @@ def plot_svg(*children: Html | None, box: str = "0 0 100 100") -> Html:
     return element("svg", *children, viewBox=box, preserveAspectRatio="none", aria_hidden="true")
 
 
-def horizontal_lines(heights: Iterable[float], class_: str | None = None) -> list[Html]:
-    """Return lines across a drawing, at heights from its top."""
-    return [element("line", x1=0, x2=100, y1=y, y2=y, class_=class_) for y in heights]
-
-
 def plot_row(
     name: str,
     content: Iterable[Html | None],
     label: str,
     figure: Html,
     class_: str,
-    *,
-    title: str | None = None,
     track: str = "track",
 ) -> Html:
     """Return a row of a plot: a name, a picture with its description, and a number."""
@@ -66,7 +52,7 @@ def plot_row(
         element("span", *content, class_=track, role="img", aria_label=label),
         figure,
         class_=class_,
-        title=title,
+        title=label,
     )
 
 
@@ -112,29 +98,6 @@ def grid_lines(axis: Axis) -> list[Html]:
     return [element("i", style=f"left:{axis.place(tick)}%") for tick in axis.ticks]
 
 
-def tick_labels(axis: Axis, side: str) -> list[Html]:
-    """Return the labels of ticks, at their distances from a side."""
-    return [
-        element("span", short_number(tick), style=f"{side}:{axis.place(tick)}%")
-        for tick in axis.ticks
-    ]
-
-
-def framed_area(
-    area: Iterable[Html],
-    up: tuple[str, Axis],
-    across: tuple[str, Iterable[Html]],
-    ends: Html | None = None,
-) -> Iterator[Html | None]:
-    """Yield the area of a plot with the ticks and the labels of both axes."""
-    yield element("div", breakable(up[0]), class_="label up")
-    yield element("div", *tick_labels(up[1], "bottom"), class_="y", aria_hidden="true")
-    yield element("div", *area, class_="area")
-    yield ends
-    yield element("div", *across[1], class_="x", aria_hidden="true")
-    yield element("div", breakable(across[0]), class_="label")
-
-
 # --- Intervals -----------------------------------------------------------------------------------
 
 
@@ -161,11 +124,11 @@ def intervals_plot(
     shown = _open_count(counts, open_rows)
     blocks = [_interval_block(name, row, part, axis, colours) for name, row in part.rows]
     foot = [scale_row(axis), label or label_row(pointed_label(part.value))]
-    dense = " dense" * (len(part.rows) > DENSE_ABOVE_ROWS and part.marked is None)
-    classes = f"plot{dense}{' pairs' * (part.marked is not None)}"
+    is_dense = len(part.rows) > DENSE_ABOVE_ROWS
+    classes = "plot pairs" if part.marked is not None else "plot dense" if is_dense else "plot"
     plot, more = (
-        element("div", *map(join_elements, some), *foot, class_=classes)
-        for some in (blocks[:shown], blocks[shown:])
+        element("div", *map(join_elements, rows), *foot, class_=classes)
+        for rows in (blocks[:shown], blocks[shown:])
     )
     if shown == len(blocks):
         return plot
@@ -209,7 +172,7 @@ def _interval_row(name: str, estimate: Estimate, part: Intervals, axis: Axis, co
         number(estimate.value, part.value),
         f"{interval(estimate, part.value)} {count_text(estimate)}",
     )
-    return plot_row(_row_name(name, part), marks, label, figure, f"row {colour}", title=label)
+    return plot_row(_row_name(name, part), marks, label, figure, f"row {colour}")
 
 
 def _row_name(name: str, part: Intervals) -> Html:
@@ -248,131 +211,7 @@ def _spread_row(name: str, part: ValueSpread, axis: Axis, colour: str) -> Html:
     mark = element("span", class_="median", style=f"left:{axis.place(middle)}%") if values else None
     content = [*grid_lines(axis), plot_svg(*bars, box=f"0 0 {len(bins)} 1"), mark]
     figure = row_figure(text, "median")
-    return plot_row(breakable(name), content, label, figure, f"row {colour}", title=label)
-
-
-# --- Curves --------------------------------------------------------------------------------------
-
-
-LABEL_GAP, COMPACT_LABEL_GAP = 5.5, 8.0  # between labels of lines, in percent of the height
-MAX_LABEL_LETTERS = 24  # longer names are in the legend
-
-
-def curve_plot(part: Curve, colours: Colours) -> Html:
-    """Return lines with bands for their intervals.
-
-    Series that are not among the series of the report get colours of their own.
-    """
-    classes = {name: colours.get(name, series_classes(i)) for i, name in enumerate(part.lines)}
-    numbers = {name: str(i) if part.fitted else None for i, name in enumerate(classes)}
-    y = curve_axis(part)
-    xs = [x for x, _ in part.points]
-    ticks, marked = curve_ticks(part)
-    is_log = not part.fitted and is_logarithmic(xs)
-    places = _curve_positions([*xs, *ticks], logarithmic=is_log)
-    lines = [
-        _curve_line(
-            [(places[x], estimate) for x, estimate in points],
-            y,
-            class_=classes[name],
-            data_series=numbers[name],
-        )
-        for name, points in part.lines.items()
-    ]
-    dots = [
-        element(
-            "span",
-            class_=f"dot {classes[name]}{'' if x in marked else ' bare'}",
-            style=f"left:{places[x]:.3f}%;bottom:{y.place(estimate.value)}%",
-            title=f"{name}, {part.parameter} {short_number(x)}: {cell(estimate, part.value)}",
-            data_series=numbers[name],
-        )
-        for x, row in part.points
-        for name, estimate in row.items()
-        if not isnan(estimate.value)
-    ]
-    grid = horizontal_lines((100 - y.place(tick) for tick in y.ticks), "grid")
-    across = [
-        element("span", short_number(x), style=f"left:{places[x]:.3f}%")
-        for x in dict.fromkeys(ticks)
-    ]
-    # the parameter is on the other axis, so it is left out of the name
-    value = replace(part.value, name=part.value.name.partition("@")[0])
-    parameter = label_with_unit(part.parameter, part.unit) + ", logarithmic" * is_log
-    ends = _end_labels(part, y, classes) if part.fitted else None
-    states = {
-        "fitted": part.fitted,
-        "many": part.fitted and len(classes) > MAX_BANDS,
-        "ended": ends is not None,
-    }
-    return element(
-        "div",
-        *framed_area(
-            [plot_svg(*grid, *lines), *dots], (axis_label(value), y), (parameter, across), ends
-        ),
-        legend(list(classes), classes, numbered=part.fitted),
-        class_=" ".join(["curve", *(name for name, is_set in states.items() if is_set)]),
-        role="img",
-        aria_label=f"{part.title}; see the table below for the numbers",
-    )
-
-
-def _curve_positions(xs: Sequence[float], *, logarithmic: bool) -> dict[float, float]:
-    """Return positions in percent, on a linear or a logarithmic scale."""
-    low, high = min(xs), max(xs)
-    if low == high:
-        return dict.fromkeys(xs, 50.0)
-    if logarithmic:
-        return {x: 100 * log(x / low) / log(high / low) for x in xs}
-    return {x: 100 * (x - low) / (high - low) for x in xs}
-
-
-def _curve_line(
-    points: Sequence[tuple[float, Estimate]], y: Axis, *, class_: str, data_series: str | None
-) -> Html:
-    def join_points(ends: Iterable[tuple[float, float]]) -> str:
-        return " ".join(f"{x:.3f},{100 - y.place(end):.3f}" for x, end in ends)
-
-    line = join_points((x, estimate.value) for x, estimate in points)
-    bounded = [(x, estimate) for x, estimate in points if not isnan(estimate.low)]
-    upper = [(x, estimate.high) for x, estimate in bounded]
-    lower = [(x, estimate.low) for x, estimate in reversed(bounded)]
-    return element(
-        "g",
-        element("polygon", points=join_points(upper + lower), class_="band"),
-        element("polyline", points=line, class_="line"),
-        element("polyline", points=line, class_="reach") if data_series else None,
-        class_=class_,
-        data_series=data_series,
-    )
-
-
-def _end_labels(part: Curve, y: Axis, classes: Colours) -> Html | None:
-    """Return the names of series next to the ends of their lines, or None if they do not fit."""
-    ends = {name: e.value for _, row in part.points for name, e in row.items() if isfinite(e.value)}
-    gap = COMPACT_LABEL_GAP if part.compact else LABEL_GAP
-    widest = max(ends, key=len, default="")  # reserves the width of the column
-    if not ends or (len(ends) - 1) * gap > 100 or len(widest) > MAX_LABEL_LETTERS:
-        return None
-    heights = [y.place(x) for x in ends.values()]
-    places = spread_labels(heights, gap)
-    leaders = [
-        element("line", x1=0, x2=100, y1=100 - height, y2=100 - place)
-        for height, place in zip(heights, places, strict=True)
-    ]
-    names = list(classes)
-    labels = [
-        legend_key(
-            name,
-            class_=f"key {classes[name]}",
-            style=f"bottom:{place:.3f}%",
-            title=name,
-            data_series=str(names.index(name)),
-        )
-        for name, place in zip(ends, places, strict=True)
-    ]
-    svg = element("svg", *leaders, viewBox="0 0 100 100", preserveAspectRatio="none")
-    return element("div", svg, *labels, class_="ends", data_widest=widest, aria_hidden="true")
+    return plot_row(breakable(name), content, label, figure, f"row {colour}")
 
 
 # --- Series and legends --------------------------------------------------------------------------

@@ -17,25 +17,27 @@ from earwitness.report.html.elements import (
     header_cells,
     join_elements,
 )
-from earwitness.report.html.plots import row_figure, scale_row
+from earwitness.report.html.plots import plot_row, row_figure, scale_row
 from earwitness.report.numbers import clock, number
 from earwitness.report.parts import Table, Timeline, WordBlock
-from earwitness.report.tables import BOUNDARY_LABELS, boundary_kind
+from earwitness.report.tables import (
+    BOUNDARY_LABELS,
+    BoundaryKind,
+    BoundaryMark,
+    boundary_marks,
+)
 
 # --- Boundary timelines --------------------------------------------------------------------------
 
 
 def draw_timeline(part: Timeline, colours: Mapping[str, str]) -> Html:
     """Return one row per annotator and system; boundaries are hits, false alarms or misses."""
-    shown = part.shown
-    axis = time_axis(shown.duration)
-    guides = [
-        element("i", style=f"left:{axis.place(time)}%")
-        for time in sorted({time for times in shown.references.values() for time in times})
-        if 0 < time < axis.high
-    ]
+    shown, axis = part.shown, time_axis(part.shown.duration)
+    annotated = sorted({time for times in shown.references.values() for time in times})
+    inside = filter(axis.is_inside, annotated)
+    guides = [element("i", style=f"left:{axis.place(time)}%") for time in inside]
     rows = [
-        _row(name, [_mark(name, "", time, axis) for time in times], guides, "people")
+        _draw_row(name, guides, [_draw_mark(name, "", time, axis) for time in times], "people")
         for name, times in shown.references.items()
     ]
     rows += [_system_row(part, system, axis, guides, colours[system]) for system in shown.outputs]
@@ -59,7 +61,7 @@ def _heading(name: str) -> Html:
     return element("div", *cells, figure, class_="row scale heading")
 
 
-MARK_MEANINGS = {
+MARK_MEANINGS: dict[BoundaryKind, str] = {
     "hit": "hit",
     "partial": "hit for some annotators only",
     "false": "false alarm",
@@ -70,14 +72,12 @@ MARK_MEANINGS = {
 
 def _mark_legend(part: Timeline) -> Html:
     """Return the meaning of the marks that occur on a timeline."""
-    count = len(part.shown.references)
-    matches = part.matching.systems.values()
-    kinds = {boundary_kind(names, count) for own in matches for names in own.matched}
-    present = {"hit", "false", "miss", *kinds}
+    marks = (mark for system in part.shown.outputs for mark in boundary_marks(part, system))
+    kinds = {"hit", "false", "miss", *(mark.kind for mark in marks)}
     keys = [
         element("span", element("b", class_=kind), meaning, class_="key")
         for kind, meaning in MARK_MEANINGS.items()
-        if kind in present
+        if kind in kinds
     ]
     rule = f"Boundaries are matched one to one within {part.matching.collar:g} s."
     return element("p", *keys, element("small", rule), class_="marks")
@@ -86,30 +86,30 @@ def _mark_legend(part: Timeline) -> Html:
 def _system_row(
     part: Timeline, system: str, axis: Axis, guides: Sequence[Html], colour: str
 ) -> Html:
-    shown, matches = part.shown, part.matching.systems[system]
-    count, counts = len(shown.references), Counter[str]()
-    marks = []
-    for time, names in zip(shown.outputs[system], matches.matched, strict=True):
-        kind = boundary_kind(names, count)
-        counts[kind] += 1
-        who = f" with {' and '.join(names)}" if names and count > 1 else ""
-        marks.append(_mark(f"{system}, {MARK_MEANINGS[kind]}{who}", kind, time, axis))
-    for name, times in matches.missed.items():
-        counts["miss"] += len(times)
-        of = f" of {name}" * (count > 1)
-        marks += [_mark(f"{system}, missed boundary{of}", "miss", time, axis) for time in times]
-    values = shown.values[system]
-    texts = [f"{value.name} {number(values[value.name], value)}" for value in part.values]
-    labels = [*BOUNDARY_LABELS.items(), ("miss", "missed")]
-    present = [f"{label} {counts[kind]}" for kind, label in labels if counts[kind]]
-    label = "; ".join([f"{system}: {', '.join(present) or 'no boundaries'}", *texts])
-    figure = texts[0].rpartition(" ")[2] if texts else ""
-    return _row(system, marks, guides, colour, label, figure)
+    marks = boundary_marks(part, system)
+    counts = Counter(mark.kind for mark in marks)
+    drawn = [
+        _draw_mark(f"{system}, {_describe_mark(mark, part)}", mark.kind, mark.time, axis)
+        for mark in marks
+    ]
+    values = part.shown.values[system]
+    texts = [number(values[value.name], value) for value in part.values]
+    present = [f"{label} {counts[kind]}" for kind, label in BOUNDARY_LABELS.items() if counts[kind]]
+    named = (f"{value.name} {text}" for value, text in zip(part.values, texts, strict=True))
+    label = "; ".join([f"{system}: {', '.join(present) or 'no boundaries'}", *named])
+    return _draw_row(system, guides, drawn, colour, label, *texts[:1])
 
 
-def _mark(label: str, kind: str, time: float, axis: Axis) -> Html | None:
+def _describe_mark(mark: BoundaryMark, part: Timeline) -> str:
+    who = " and ".join(mark.annotators) if len(part.shown.references) > 1 else ""
+    if mark.kind == "miss":
+        return f"missed boundary of {who}" if who else "missed boundary"
+    return f"{MARK_MEANINGS[mark.kind]} with {who}" if who else MARK_MEANINGS[mark.kind]
+
+
+def _draw_mark(label: str, kind: str, time: float, axis: Axis) -> Html | None:
     """Return the mark of a boundary, or None outside the recording."""
-    if not 0 < time < axis.high:
+    if not axis.is_inside(time):
         return None
     return element(
         "b",
@@ -119,22 +119,16 @@ def _mark(label: str, kind: str, time: float, axis: Axis) -> Html | None:
     )
 
 
-def _row(
+def _draw_row(
     name: str,
-    marks: Sequence[Html | None],
     guides: Sequence[Html],
+    marks: Sequence[Html | None],
     colour: str,
     label: str = "",
     figure: str = "",
 ) -> Html:
     label = label or f"{name}: {len(marks)} boundaries"
-    return element(
-        "div",
-        element("span", name, class_="name", title=label),
-        element("span", *guides, *marks, class_="track", role="img", aria_label=label),
-        row_figure(figure),
-        class_=f"row {colour}",
-    )
+    return plot_row(name, [*guides, *marks], label, row_figure(figure), f"row {colour}")
 
 
 def _titles_table(table: Table) -> Html:
