@@ -8,19 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from earwitness.report.html.elements import (
-    SCRIPT_POLICY,
-    Html,
     breakable,
     data_element,
     element,
-    html_document,
     join_elements,
-    page_style,
-    read_static,
-    script_element,
+    static_page,
 )
 
-POLICY = f"{SCRIPT_POLICY}; media-src 'self' file:"
 DROP_REASONS = (
     "no speech",
     "other language",
@@ -65,23 +59,19 @@ def review_page(clips: Sequence[ReviewClip], title: str = "clips") -> str:
         )
         for number, reason in enumerate(DROP_REASONS, 1)
     )
-    body = (
-        read_static("material", "review.html")
-        .replace("\n", "")
-        .format(
-            title=breakable(title),
-            count=len(clips),
-            reasons=join_elements(reasons),
-            last_reason=len(DROP_REASONS),
-        )
-    )
-    return html_document(
+    values = {
+        "title": breakable(title),
+        "count": len(clips),
+        "reasons": join_elements(reasons),
+        "last_reason": len(DROP_REASONS),
+    }
+    return static_page(
+        "material",
+        "review",
         f"{title}: review of clips",
-        Html(body),
+        values,
         data_element("clips", _clip_data(clips), ensure_ascii=False),
-        script_element("material", "review.js"),
-        policy=POLICY,
-        style=page_style("material", "review.css"),
+        media="media-src 'self' file:",
     )
 
 

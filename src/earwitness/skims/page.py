@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from datetime import datetime
-from html import escape
 from math import isfinite
 from typing import Any
 
 from earwitness.audio.signal import starts_of
 from earwitness.report.html.elements import (
-    SCRIPT_POLICY,
     Html,
     data_element,
-    draw_table,
     element,
-    folded,
     format_minutes,
-    header_cells,
-    html_document,
     join_elements,
-    page_style,
     provenance_section,
-    read_static,
-    script_element,
+    static_page,
 )
+from earwitness.report.html.page import draw_figure
 from earwitness.report.html.panels import plane_plot
-from earwitness.report.html.plots import tick_mark
-from earwitness.report.parts import Plane
+from earwitness.report.html.plots import plot_svg, tick_mark
 from earwitness.skims.picture import (
     data_address,
     describe_cycle,
@@ -59,15 +52,14 @@ from earwitness.skims.view import (
 NUMBER_SPACING_PERCENT = 7.6  # width of a pick number on a phone
 MAX_PICKS_WITH_LARGE_NUMBERS = 13  # more picks than this get small numbers
 MAX_TICKS_ON_PHONE = 5  # with more, phones show every other time tick
-POLICY = f"{SCRIPT_POLICY}; media-src data:; img-src data:"
 
 
 def skim_page(view: SkimView) -> str:
     """Return the page, which includes its audio and loads nothing else."""
     title = view.recording.name or "Skim"
     damages = (
-        f"damaged at {format_time(view.recording, one.start)}: {one.message} ({one.path})"
-        for one in view.recording.damages
+        f"damaged at {format_time(view.recording, damage.start)}: {damage.message} ({damage.path})"
+        for damage in view.recording.damages
     )
     values = {"title": title, "times": describe_times(view), **_player_values(view)}
     values |= {
@@ -75,18 +67,13 @@ def skim_page(view: SkimView) -> str:
         "measures": _measures_section(view),
         "provenance": provenance_section([*damages, *view.recording.notes, *view.provenance]),
     }
-    content = {
-        name: value if isinstance(value, Html) else escape(value or "")
-        for name, value in values.items()
-    }
-    template = read_static("skims", "skim.html").replace("\n", "")
-    return html_document(
+    return static_page(
+        "skims",
+        "skim",
         f"{title}: skim of {format_duration(view.recording.seconds)}",
-        Html(template.format(**content)),
+        values,
         data_element("picks", _picks_data(view)),
-        script_element("skims", "skim.js"),
-        policy=POLICY,
-        style=page_style("skims", "skim.css"),
+        media="media-src data:; img-src data:",
     )
 
 
@@ -177,17 +164,14 @@ def _skim_figure(view: SkimView) -> Html | None:
         return None
     cuts = place_cuts(view.skim)
     buttons = [
-        element(
-            "button",
+        _pick_button(
+            number,
             element("b", str(number + 1)),
-            element("span", format_time(view.recording, picks[number].start, "%H:%M")),
-            type="button",
-            tabindex=-1,
-            data_pick=number,
+            element("span", format_time(view.recording, pick.start, "%H:%M")),
             style=f"left:{start}%;width:{end - start:.3f}%",
-            title=picks[number].class_names or None,
+            title=pick.class_names or None,
         )
-        for number, (start, end) in enumerate(cuts)
+        for number, (pick, (start, end)) in enumerate(zip(picks, cuts, strict=True))
     ]
     alt = f"Spectrogram of the skim, {format_duration(view.skim.seconds)}"
     lines = [element("i", class_="cut", style=f"left:{start}%") for start, _ in cuts[1:]]
@@ -211,20 +195,21 @@ def _pick_marks(view: SkimView, places: list[float]) -> list[Html]:
         element("line", x1=mark, x2=place, y1=0, y2=100)
         for mark, place in zip(marks, places, strict=True)
     ]
-    svg = element("svg", *lines, viewBox="0 0 100 100", preserveAspectRatio="none")
     buttons = [
-        element(
-            "button",
+        _pick_button(
+            number,
             str(number + 1),
-            type="button",
-            tabindex=-1,
-            data_pick=number,
             style=f"left:{mark}%",
             title=format_time(view.recording, view.skim.picks[number].start),
         )
         for number, mark in enumerate(marks)
     ]
-    return [svg, *buttons]
+    return [plot_svg(*lines), *buttons]
+
+
+def _pick_button(number: int, *content: str, **attributes: str | None) -> Html:
+    """Return a button in a picture, which the list of picks repeats for the keyboard."""
+    return element("button", *content, type="button", tabindex=-1, data_pick=number, **attributes)
 
 
 def _pick_item(view: SkimView, number: int) -> Html:
@@ -233,7 +218,7 @@ def _pick_item(view: SkimView, number: int) -> Html:
     day = f"{moment:%a} {moment.day} {moment:%b}" if moment and view.has_dates else None
     why = [*(["played backwards"] if pick.turned else []), *describe_reasons(pick, view.recording)]
     why += [describe_gain(pick)] if pick.gain else []
-    scores = "; ".join(f"{one.name} {one.score:.2f}" for one in pick.classes)
+    scores = "; ".join(f"{kind.name} {kind.score:.2f}" for kind in pick.classes)
     names = pick.class_names
     return element(
         "li",
@@ -254,6 +239,11 @@ def _pick_item(view: SkimView, number: int) -> Html:
 def _measures_section(view: SkimView) -> Html | None:
     if not view.measures and view.plane is None:
         return None
+    figure = None
+    if view.plane is not None:
+        plot = plane_plot(view.plane, view.marked)
+        plane = replace(view.plane, title="This skim among others")
+        figure = draw_figure(plane, plot, "; the largest mark is this skim")
     cards = [
         element(
             "div",
@@ -267,17 +257,5 @@ def _measures_section(view: SkimView) -> Html | None:
         "section",
         element("h2", "How well the skim represents the recording"),
         element("div", *cards, class_="measures") if cards else None,
-        _plane_figure(view.plane, view.marked) if view.plane else None,
+        figure,
     )
-
-
-def _plane_figure(plane: Plane, marked: tuple[str, str] | None) -> Html:
-    """Return all skims of the recording and the baselines in one plane, with a table."""
-    small = element("small", f" {plane.value.doc}; the largest mark is this skim")
-    caption = element("figcaption", "This skim among others", small)
-    rows = (
-        element("tr", *header_cells(row[:1], "row"), *(element("td", text) for text in row[1:]))
-        for row in plane.table.rows
-    )
-    table = element("div", draw_table(header_cells(plane.table.header), rows), class_="scroll")
-    return element("figure", caption, plane_plot(plane, marked), folded("Show as table", table))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -94,6 +94,7 @@ def scroll_box(table: Html, label: str) -> Html:
 
 
 STYLE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+PROVENANCE_TITLE = "Provenance"
 SCRIPT_POLICY = f"{STYLE_POLICY}; script-src 'unsafe-inline'"
 
 
@@ -117,9 +118,47 @@ def read_static(package: str, name: str) -> str:
     return (files(f"earwitness.{package}") / "static" / name).read_text(encoding="utf-8")
 
 
-def page_style(package: str, name: str) -> str:
-    """Return the style of reports, followed by that of a page."""
-    return read_static("report.html", "report.css") + read_static(package, name)
+def fill_template(package: str, name: str, values: Mapping[str, object]) -> Html:
+    """Return a static file of elements, filled with values, which are escaped unless markup."""
+    filled = {
+        key: value if isinstance(value, Html) else escape("" if value is None else str(value))
+        for key, value in values.items()
+    }
+    return Html(read_static(package, name).replace("\n", "").format(**filled))
+
+
+def static_page(
+    package: str,
+    name: str,
+    title: str,
+    values: Mapping[str, object],
+    data: Html | None,
+    *,
+    media: str,
+) -> str:
+    """Return a page of a package, made of its static files: template, style and script of a name.
+
+    Parameters
+    ----------
+    package, name
+        The package, and the name of its files.
+    title
+        Title of the document.
+    values
+        Contents of the template.
+    data
+        Data for the script; without any, the page has no script.
+    media
+        Addresses from which the page may load audio and pictures, as content security policies.
+    """
+    return html_document(
+        title,
+        fill_template(package, f"{name}.html", values),
+        data,
+        script_element(package, f"{name}.js") if data else None,
+        policy=f"{SCRIPT_POLICY}; {media}",
+        style=read_static("report.html", "report.css") + read_static(package, f"{name}.css"),
+    )
 
 
 def script_element(package: str, name: str) -> Html:
@@ -133,13 +172,13 @@ def data_element(name: str, content: Any, **options: Any) -> Html:
     return element("script", Html(text), type="application/json", id=name)
 
 
-def provenance_section(lines: Iterable[str]) -> Html | None:
+def provenance_section(lines: Iterable[str], anchor: str | None = None) -> Html | None:
     """Return a section that lists how a page was made, or None without lines."""
     entries = [element("li", line) for line in lines]
     if not entries:
         return None
     listed = element("ul", *entries, class_="made")
-    return element("section", element("h2", "Provenance"), listed)
+    return element("section", element("h2", PROVENANCE_TITLE), listed, id=anchor)
 
 
 def format_minutes(seconds: float) -> str:

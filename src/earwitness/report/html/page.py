@@ -13,6 +13,7 @@ from earwitness.report.html.bars import (
     shares_plot,
 )
 from earwitness.report.html.elements import (
+    PROVENANCE_TITLE,
     SCRIPT_POLICY,
     Html,
     breakable,
@@ -20,6 +21,7 @@ from earwitness.report.html.elements import (
     element,
     folded,
     html_document,
+    provenance_section,
     read_static,
     script_element,
     scroll_box,
@@ -67,7 +69,6 @@ TALL_ABOVE_ROWS = 30  # longer tables scroll in a box
 MIDDLE_ABOVE_CHARACTERS = 14  # longer names have a minimum width, so that they have few lines
 LONG_ABOVE_CHARACTERS = 40  # longer texts have a larger one
 WIDE_ABOVE_COLUMNS = 7  # in wider tables intervals are shown below their numbers
-PROVENANCE_TITLE = "Provenance"
 MEDIA_POLICY = f"{SCRIPT_POLICY}; media-src * file: data: blob:; img-src data:"
 
 
@@ -106,7 +107,8 @@ class _Page:
 
     def header(self) -> Html:
         report = self._report
-        titles = [*(section.title for section in report.sections), PROVENANCE_TITLE]
+        titles = [section.title for section in report.sections]
+        titles += [PROVENANCE_TITLE] if report.provenance else []
         links = [
             element("a", breakable(t), href=f"#{_section_anchor(i, t)}")
             for i, t in enumerate(titles)
@@ -120,15 +122,9 @@ class _Page:
         )
 
     def main(self) -> Html:
-        lines = [element("li", line) for line in self._report.provenance]
         sections = [self._section(i, s) for i, s in enumerate(self._report.sections)]
-        provenance = element(
-            "section",
-            element("h2", PROVENANCE_TITLE),
-            element("ul", *lines, class_="made"),
-            id=_section_anchor(len(sections), PROVENANCE_TITLE),
-        )
-        return element("main", *sections, provenance)
+        anchor = _section_anchor(len(sections), PROVENANCE_TITLE)
+        return element("main", *sections, provenance_section(self._report.provenance, anchor))
 
     def _section(self, index: int, section: Section) -> Html:
         heading = element("h2", breakable(section.title))
@@ -160,21 +156,21 @@ class _Page:
                 items = [element("li", line) for line in part.lines]
                 return element("div", heading, element("ul", *items))
             case Intervals():
-                return _figure(part, intervals_plot(part, colours))
+                return draw_figure(part, intervals_plot(part, colours))
             case Curve():
-                return _figure(part, curve_plot(part, colours))
+                return draw_figure(part, curve_plot(part, colours))
             case ValueSpread():
-                return _figure(part, spread_plot(part, colours), _drawn_note(part))
+                return draw_figure(part, spread_plot(part, colours), _drawn_note(part))
             case VoteCounts():
-                return _figure(part, counts_plot(part))
+                return draw_figure(part, counts_plot(part))
             case Panels():
-                return _figure(part, panels_plot(part, colours))
+                return draw_figure(part, panels_plot(part, colours))
             case Scatters():
-                return _figure(part, scatters_plot(part, colours))
+                return draw_figure(part, scatters_plot(part, colours))
             case Plane():
-                return _figure(part, plane_plot(part))
+                return draw_figure(part, plane_plot(part))
             case Heat():
-                return _figure(part, heat_square(part))
+                return draw_figure(part, heat_square(part))
             case Quote():
                 return element("blockquote", element("p", part.text))
             case Matrix():
@@ -192,8 +188,8 @@ class _Page:
                 return draw_timeline(part, colours)
 
 
-def _figure(part: ValuePlot, plot: Html, note: str = "") -> Html:
-    """Return a plot with its caption and its tables."""
+def draw_figure(part: ValuePlot, plot: Html, note: str = "") -> Html:
+    """Return a plot with its caption, which ends with the note, and its tables."""
     tables = [folded("Show as table", _html_table(table)) for table in part_tables(part)]
     size = "compact" if isinstance(part, Curve) and part.compact else None
     return element("figure", _caption(part, note), plot, *tables, class_=size)
