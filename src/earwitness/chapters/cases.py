@@ -275,7 +275,7 @@ def parse_units(text: str) -> dict[str, str]:
     units = dict[str, str]()
     for part in filter(None, text.split(",")):
         side, is_pair, unit = part.rpartition("=")
-        for name, known in [(side, SIDES)] * bool(is_pair) + [(unit, tuple(UNIT_SECONDS))]:
+        for name, known in ([(side, SIDES)] if is_pair else []) + [(unit, tuple(UNIT_SECONDS))]:
             if name not in known:
                 raise UsageError(f'unit: unknown name "{name}" — {nearest(name, known)}')
         units |= {side: unit} if is_pair else dict.fromkeys(SIDES, unit)
@@ -361,7 +361,7 @@ def check_units(remarks: Counter[str], units: Mapping[str, str], option: str = "
         pairs = ",".join(f"{side}={unit}" for side, unit in likely.items())
         remedy = f"use {option} {pairs}, or {option} s if all times are in seconds"
         remedy = remedy if guess and is_convertible else "write times in seconds"
-        message = "; ".join(told) + f" (probably {guess})" * bool(guess)
+        message = "; ".join(told) + (f" (probably {guess})" if guess else "")
         raise UsageError(f"{message} — {remedy}")
 
 

@@ -181,7 +181,7 @@ def parse_rttm(text: str) -> Transcript:
     """Parse an RTTM file of one recording: its SPEAKER lines, with the speakers as titles."""
     recordings, flaws = parse_rttm_recordings(text)
     if len(recordings) > 1:
-        names = ", ".join(sorted(recordings)[:5]) + ", …" * (len(recordings) > 5)
+        names = ", ".join(sorted(recordings)[:5]) + (", …" if len(recordings) > 5 else "")
         message = f"has {len(recordings)} recordings: {names}"
         return Transcript((), (*flaws, Flaw(1, message, "give one, or use earwitness gather")))
     if not recordings and not flaws:

@@ -15,7 +15,7 @@ from msgspec import UNSET
 
 from earwitness.chapters.presets import PRESETS, PresetOptions, read
 from earwitness.chapters.reader import spoken_of
-from earwitness.core import StrPath
+from earwitness.core import StrPath, count_text
 from earwitness.errors import (
     EarwitnessWarning,
     InputError,
@@ -347,7 +347,7 @@ def _found_files(
     beside = set(map(_find_beside, paths))
     passed = [path for path in passed if path not in beside]
     if passed:
-        skipped = f"{len(passed)} file{'s' * (len(passed) != 1)} skipped, such as {passed[0]}"
+        skipped = f"{count_text(len(passed), 'file')} skipped, such as {passed[0]}"
         message = f"{skipped} — set a preset to include them"
         warnings.warn(message, EarwitnessWarning, stacklevel=3)
     paths = [path for path in paths if path not in passed]

@@ -141,7 +141,7 @@ class ChapterOptions:
         is_default = (self.aligner_name, self.language) == default
         if is_untimed or self.force_alignment or not is_default:
             options |= {"aligner": self.aligner_name, "language": self.language}
-            options["force_alignment"] = "yes" * self.force_alignment
+            options["force_alignment"] = "yes" if self.force_alignment else ""
         options["unit"] = self.unit
         return "".join(f"|{name}={value}" for name, value in options.items() if value)
 

@@ -96,8 +96,8 @@ def _title_tables(example: ExampleItem) -> Iterator[Table]:
                     text, time = title
                     place = (time if time == time else float("inf")), text, pair.reference is None
                     rows.setdefault(place, {})[system] = _title_cell(pair)
-        score = f", {example.title_score}" * bool(example.title_score)
-        of = f" of {annotator}" * (len(annotators) > 1)
+        score = f", {example.title_score}" if example.title_score else ""
+        of = f" of {annotator}" if len(annotators) > 1 else ""
         yield Table(
             f"{example.item}: titles{of} and matched titles of systems (start{score})",
             ("start", "reference", *example.titles),
@@ -118,8 +118,8 @@ def _title_cell(pair: TitlePair) -> str:
     if pair.output is None:
         return NO_TITLE
     text, time = pair.output
-    details = [clock(time)] * (time == time)
-    details += [number(pair.score, TITLE_SCORE)] * (pair.score == pair.score)
+    details = [clock(time)] if time == time else []
+    details += [number(pair.score, TITLE_SCORE)] if pair.score == pair.score else []
     return f"{text} ({', '.join(details)})" if details else text
 
 

@@ -192,7 +192,7 @@ def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any)
     chapters = [one for one in records if {"boundaries", "transcript"} & {*one.get("output", ())}]
     if chapters and options["system"] is None:
         names = [*dict.fromkeys(str(one["system"]) for one in chapters)]
-        listed = ", ".join(names[:SHOWN_SYSTEMS]) + ", …" * (len(names) > SHOWN_SYSTEMS)
+        listed = ", ".join(names[:SHOWN_SYSTEMS]) + (", …" if len(names) > SHOWN_SYSTEMS else "")
         message = f"gathered as outputs of {listed}; for references, add --durations FILE"
         print_message(f"note: {message}")
     target.write("".join(msgspec.json.encode(record).decode() + "\n" for record in records))

@@ -66,7 +66,7 @@ class Column:
     @property
     def keys(self) -> list[str]:
         """Names in records."""
-        return [*self.parts] or [self.key] * bool(self.key)
+        return [*self.parts] or ([self.key] if self.key else [])
 
     def text(self, content: Any, value: Value | None) -> str:
         """Return a cell for people; ``value`` is that of the row."""
@@ -81,7 +81,7 @@ class Column:
             parts = self.parts.values()
             return ["" if content is None else attrgetter(part)(content) for part in parts]
         content = content.name if isinstance(content, Value) else content
-        return ["" if content is None else content] * bool(self.key)
+        return ["" if content is None else content] if self.key else []
 
 
 Columns = tuple[Column | str, ...]  # a text is the key and heading of a column
@@ -154,7 +154,7 @@ def table_csv(table: tuple[Any, ...], **provenance: Any) -> str:
     """Return a table as CSV, with signature and further provenance in a comment at the head."""
     columns, rows, signature = TableRows(*table)
     facts = ({"signature": signature} if signature else {}) | provenance
-    return comment_line(**facts) * bool(facts) + csv_text([columns, *rows])
+    return (comment_line(**facts) if facts else "") + csv_text([columns, *rows])
 
 
 def column_notes(columns: Iterable[Column]) -> Iterator[str]:

@@ -114,16 +114,16 @@ def label_with_unit(name: str, unit: str) -> str:
     return f"{name} ({unit})" if unit else name
 
 
-def count_text(estimate: Estimate) -> str:
+def size_text(estimate: Estimate) -> str:
     """Return n, and the number of all cases if some are undefined."""
-    total = f" of {estimate.n + estimate.undefined:,}" * bool(estimate.undefined)
+    total = f" of {estimate.n + estimate.undefined:,}" if estimate.undefined else ""
     return f"n {estimate.n:,}{total}"
 
 
 def count_with_undefined(estimate: Estimate) -> str:
     """Return the number of defined cases, and that of undefined ones if any."""
     n, undefined = estimate.n, estimate.undefined
-    return f"{n:,}" + f" + {undefined:,} undefined" * bool(undefined)
+    return f"{n:,}" + (f" + {undefined:,} undefined" if undefined else "")
 
 
 def clock(seconds: float) -> str:

@@ -468,7 +468,7 @@ def _latex_number(cell: CellText, *, has_marks: bool) -> str:
     text = latex_cell(cell.number)
     text = f"\\textbf{{{text}}}" if cell.is_best else text
     mark = "$^{\\dagger}$"
-    return text + (mark if cell.mark else f"\\phantom{{{mark}}}" * has_marks)
+    return text + (mark if cell.mark else (f"\\phantom{{{mark}}}" if has_marks else ""))
 
 
 # --- Markdown, HTML and text ---------------------------------------------------------------------
@@ -569,7 +569,7 @@ def render_paper_text(table: PaperTable, form: IntervalForm = "brackets", width:
 
 def _aligned(cells: Sequence[CellText]) -> list[str]:
     """Return the texts of a column, with the same space for stars and marks in every row."""
-    marks = ["*" * cell.is_best + cell.mark for cell in cells]
+    marks = [("*" if cell.is_best else "") + cell.mark for cell in cells]
     space = max(map(len, marks), default=0)
     intervals = max((len(cell.interval) for cell in cells), default=0)
     return [

@@ -204,7 +204,7 @@ def kept_words_table(network: WordNetwork) -> Table:
     ]
     counts = [sum(place in kept for kept in people.values()) for place in range(1, len(words) + 1)]
     more = len(network.words) > len(words)
-    about = f" (the first {len(words)} of {len(network.words):,} words)" * more
+    about = f" (the first {len(words)} of {len(network.words):,} words)" if more else ""
     total = ("kept by", *map(str, counts))
     return Table(f"words that each person kept{about}", ("", *words), (*rows, total))
 
@@ -273,7 +273,7 @@ def verdict(part: Matrix, a: str, b: str) -> Verdict | None:
 def signed_difference(part: Matrix, contrast: Contrast, first: str) -> str:
     """Return the difference of the first system from the other one, with its sign."""
     difference = contrast.difference.value * (1 if contrast.a == first else -1)
-    return f"{'+' * (difference > 0)}{number(difference, part.value)}"
+    return f"{'+' if difference > 0 else ''}{number(difference, part.value)}"
 
 
 def is_tested(contrast: Contrast) -> bool:
@@ -294,7 +294,7 @@ def _matrix_table(part: Matrix) -> Table:
         (a, *_estimate_cell(part, a), *(_verdict_mark(part, a, b) for b in part.systems))
         for a in part.systems
     )
-    estimate_heading = ("estimate",) * part.estimated
+    estimate_heading = ("estimate",) if part.estimated else ()
     header = ("", *estimate_heading, *(f"vs {system}" for system in part.systems))
     return Table(f"{part.title}: pairwise comparison", header, rows)
 
@@ -304,7 +304,7 @@ def _estimate_cell(part: Matrix, system: str) -> list[str]:
     estimate = part.systems[system]
     votes = part.votes.get(system, 0)
     text = "–" if estimate is None else cell(estimate, part.value, votes)
-    return [text] * part.estimated
+    return [text] if part.estimated else []
 
 
 def _verdict_mark(part: Matrix, a: str, b: str) -> str:

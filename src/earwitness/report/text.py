@@ -82,6 +82,6 @@ def _list_text(part: Lines, width: int) -> str:
             fill(line, width, subsequent_indent="  ", break_on_hyphens=False) for line in shown
         ]
     if rest := len(part.lines) - len(shown):
-        unit = f" {part.unit}{'s' * (rest != 1)}" if part.unit else ""
+        unit = f" {part.unit}{'s' if rest != 1 else ''}" if part.unit else ""
         lines.append(f"  … and {rest:,} more{unit} ({part.more})")
     return "\n".join(lines)

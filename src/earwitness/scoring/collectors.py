@@ -120,7 +120,7 @@ class GroupScores(Collector):
             if len(groups) == MAX_GROUPS:
                 remedy = f" — cut numbers into ranges, as in {slicing.field}:10,20"
                 message = f'by "{slicing.field}": more than {MAX_GROUPS} groups'
-                raise UsageError(message + remedy * (slicing.field != ANNOTATOR_FIELD))
+                raise UsageError(message + (remedy if slicing.field != ANNOTATOR_FIELD else ""))
             groups[label] = Tally(self.settings)
         return groups[label]
 

@@ -82,7 +82,7 @@ def filter_notes(where: Filter, items: FilteredItems, counts: Counter[str]) -> I
     """Yield how many items and outputs a filter keeps."""
     for unit, total, kept, missing in _filter_sides(items, counts):
         lacking = [f"{count:,} without {name}" for name, count in missing.items() if count]
-        about = f" ({', '.join(lacking)})" * bool(lacking)
+        about = f" ({', '.join(lacking)})" if lacking else ""
         conditions = _condition_text(where, missing)
         yield f"{conditions} for {kept:,} of {total:,} {unit}s, which are kept{about}"
 

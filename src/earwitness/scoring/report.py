@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain
 from math import isnan
 
-from earwitness.core import Contrast, Estimates, FaultyCase, Value
+from earwitness.core import Contrast, Estimates, FaultyCase, Value, count_text
 from earwitness.registry import TASKS
 from earwitness.report.columns import Column, Columns, draw_rows
 from earwitness.report.numbers import (
@@ -77,11 +77,13 @@ def _best_sentences(scores: Scores, values: Sequence[Value]) -> Iterator[str]:
     """Yield the best system by each value, or the value of annotators; nothing is tested."""
     if not scores.systems and scores.people is not None:
         for value in values:
-            size = f"{scores.people.items:,} item{'s' * (scores.people.items != 1)}"
+            size = count_text(scores.people.items, "item")
             figure = cell(scores.people.ceiling[value.name], value)
             yield f"Annotators reach {value.name} {figure} against each other ({size})"
         return
-    hint = "; differences are not tested (use earwitness compare)" * (len(scores.systems) > 1)
+    hint = (
+        "; differences are not tested (use earwitness compare)" if len(scores.systems) > 1 else ""
+    )
     for value in values:
         own = {name: e[value.name] for name, e in scores.systems.items()}
         defined = {name: estimate for name, estimate in own.items() if not isnan(estimate.value)}
@@ -89,7 +91,7 @@ def _best_sentences(scores: Scores, values: Sequence[Value]) -> Iterator[str]:
             continue
         best = leaders(Matrix("", value, defined, ()))
         estimate = defined[best[0] if best else next(iter(defined))]
-        figure, cases = cell(estimate, value), f"{estimate.n:,} case{'s' * (estimate.n != 1)}"
+        figure, cases = cell(estimate, value), count_text(estimate.n, "case")
         if best:
             verb = "has" if len(best) == 1 else "have"
             yield f"{join_names(best)} {verb} the best {value.name} ({figure}, {cases}){hint}"
@@ -103,13 +105,13 @@ def _best_sentences(scores: Scores, values: Sequence[Value]) -> Iterator[str]:
 def about(scores: Scores) -> str:
     """Return one line about the numbers of systems, cases and references, and the input files."""
     systems = len(scores.systems)
-    what = f"{systems:,} system{'s' * (systems != 1)}, {scores.provenance.cases:,} cases"
+    what = f"{count_text(systems, 'system')}, {scores.provenance.cases:,} cases"
     if not systems and scores.people is not None:
         what = f"{scores.people.items:,} items with several references"
     least, most = scores.provenance.references
     each = _range(least, most)
     names = ", ".join(i.name for i in scores.provenance.inputs)
-    return f"{what}, {each} reference{'s' * (most > 1)} per item; {names}"
+    return f"{what}, {each} reference{'s' if most > 1 else ''} per item; {names}"
 
 
 def result_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
@@ -177,7 +179,7 @@ def _row(value: Value, columns: Sequence[Estimates], first: Value) -> tuple[str,
     cells = []
     for estimates in columns:
         estimate = estimates[value.name]
-        odd = f" n={estimate.n:,}" * (estimate.n != estimates[first.name].n)
+        odd = f" n={estimate.n:,}" if estimate.n != estimates[first.name].n else ""
         cells.append(cell(estimate, value) + odd)
     return (value_title(value), *cells)
 
@@ -355,14 +357,18 @@ def provenance(scores: Scores, signature: str = "") -> list[str]:
     )
     estimates = [estimate for own in scores.systems.values() for estimate in own.values()]
     has_few = any(0 < estimate.n < MIN_CASES_FOR_INTERVAL for estimate in estimates)
-    few = f", only with at least {MIN_CASES_FOR_INTERVAL} items" * has_few
+    few = f", only with at least {MIN_CASES_FOR_INTERVAL} items" if has_few else ""
     percent = f"{100 * _level(scores):.4g} %"
     return [
         f"confidence intervals: {percent}{few}; ↑ higher is better, ↓ lower is better",
         f"signature: {signature or scores.signature}",
         f"made with: earwitness {source.version}, numpy {source.numpy}, seed {source.seed}",
         f"cases: {counts}",
-        *([f"references: {_range(*source.references)} per item"] * (source.references != (1, 1))),
+        *(
+            [f"references: {_range(*source.references)} per item"]
+            if source.references != (1, 1)
+            else []
+        ),
         *input_lines(source.inputs),
         *note_lines(scores.notes),
     ]
@@ -378,7 +384,7 @@ def comparison_report(comparison: Comparison) -> Report:
     """Return the report of a comparison: differences between systems, then their scores."""
     scores = comparison.scores
     matrices = tuple(_matrices(comparison))
-    items = f"{comparison.items:,} item{'s' * (comparison.items != 1)}"
+    items = count_text(comparison.items, "item")
     limit = _limit_text(comparison)
     context = FindingContext(items, comparison.alpha, unit="items", limit=limit)
     sections = [
@@ -416,7 +422,7 @@ def _limit_text(comparison: Comparison) -> str:
 
 
 def _comparison_text(comparison: Comparison) -> str:
-    untested = ", ? cannot be tested" * (not all(map(is_tested, comparison.contrasts)))
+    untested = ", ? cannot be tested" if not all(map(is_tested, comparison.contrasts)) else ""
     return (
         f"Items with outputs of all systems: {comparison.items:,}; · not significantly different "
         f"at alpha {comparison.alpha:g}{untested}. p is Holm-corrected across pairs of systems, "
@@ -495,7 +501,7 @@ def comparison_table(comparison: Comparison) -> PaperTable:
     """Return the table of a comparison for a paper, with significance marks."""
     scores, names = comparison.scores, comparison.values
     table = _system_table(scores, comparison.systems, names, comparison.contrasts)
-    columns = ", not across columns" * (len(names) > 1)
+    columns = ", not across columns" if len(names) > 1 else ""
     return replace(
         table,
         key="comparison",
@@ -555,11 +561,13 @@ def _paper_counts(scores: Scores, systems: Mapping[str, Estimates], values: Sequ
     counts = [own[values[0].name] for own in systems.values()]
     items = [estimate.n + estimate.undefined for estimate in counts]
     least, most = scores.provenance.references
-    noun = f"item{'s' * (max(items) != 1)}{' per system' * (min(items) != max(items))}"
+    noun = (
+        f"item{'s' if max(items) != 1 else ''}{' per system' if min(items) != max(items) else ''}"
+    )
     sentence = (
-        f"Scores of {len(systems):,} system{'s' * (len(systems) != 1)} on "
+        f"Scores of {count_text(len(systems), 'system')} on "
         f"{_range(min(items), max(items))} {noun}, with {_range(least, most)} "
-        f"reference{'s' * (most != 1)} per item."
+        f"reference{'s' if most != 1 else ''} per item."
     )
     for what, count in (
         ("left out", scores.provenance.skipped),

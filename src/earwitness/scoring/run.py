@@ -291,7 +291,7 @@ SHOWN_ITEMS = 5  # items listed in a note
 
 
 def _shown_items(items: Sequence[str]) -> str:
-    return ", ".join(items[:SHOWN_ITEMS]) + ", …" * (len(items) > SHOWN_ITEMS)
+    return ", ".join(items[:SHOWN_ITEMS]) + (", …" if len(items) > SHOWN_ITEMS else "")
 
 
 def _reference_notes(references: References, systems: set[str]) -> Iterator[str]:

@@ -116,7 +116,7 @@ def _player_values(view: SkimView) -> dict[str, str | None]:
         "time": format_time(recording, first),
         "day": _format_date(moment) if moment else "after the start of the recording",
         "audio": element("audio", controls=True, preload="auto", src=address) if view.audio else "",
-        "many": " many" * (len(places) > MAX_PICKS_WITH_LARGE_NUMBERS),
+        "many": (" many" if len(places) > MAX_PICKS_WITH_LARGE_NUMBERS else ""),
         "marks": join_elements(_pick_marks(view, places)),
         "frequencies": _frequency_axis(spectrogram),
         "missing": join_elements(missing),
@@ -124,7 +124,7 @@ def _player_values(view: SkimView) -> dict[str, str | None]:
         "alternative": describe_picture(view),
         "shafts": join_elements(shafts),
         "cycle": join_elements(_cycle_elements(view)),
-        "dense": " dense" * (len(ticks) > MAX_TICKS_ON_PHONE),
+        "dense": (" dense" if len(ticks) > MAX_TICKS_ON_PHONE else ""),
         "ticks": join_elements(ticks),
         "own_figure": _skim_figure(view),
         "seconds": f"{view.skim.seconds:.3f}",
@@ -175,7 +175,7 @@ def _skim_figure(view: SkimView) -> Html | None:
     ]
     alt = f"Spectrogram of the skim, {format_duration(view.skim.seconds)}"
     lines = [element("i", class_="cut", style=f"left:{start}%") for start, _ in cuts[1:]]
-    many = " many" * (len(picks) > MAX_PICKS_WITH_LARGE_NUMBERS)
+    many = " many" if len(picks) > MAX_PICKS_WITH_LARGE_NUMBERS else ""
     image = element("img", src=data_address(spectrogram), alt=alt)
     return element(
         "div",

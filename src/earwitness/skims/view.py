@@ -184,9 +184,12 @@ def format_duration(seconds: float) -> str:
         return f"{seconds:.3g} s"
     if seconds >= 2 * DAY_SECONDS:
         days, hours = divmod(round(seconds / 3_600), 24)
-        return f"{days} days" + f" {hours} h" * (hours > 0)
+        return f"{days} days" + (f" {hours} h" if hours > 0 else "")
     minutes = round(seconds / 60)
-    parts = [f"{minutes // 60} h" * (minutes >= 60), f"{minutes % 60} min" * (minutes % 60 > 0)]
+    parts = [
+        f"{minutes // 60} h" if minutes >= 60 else "",
+        f"{minutes % 60} min" if minutes % 60 > 0 else "",
+    ]
     return " ".join(part for part in parts if part)
 
 

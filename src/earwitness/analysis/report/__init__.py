@@ -35,7 +35,6 @@ from earwitness.analysis.report.wording import (
     UNKNOWN_RATERS_CLAUSE,
     capitalized,
     correction_clause,
-    count_text,
     interval_method,
     level_percent,
     raters_clause,
@@ -43,7 +42,7 @@ from earwitness.analysis.report.wording import (
     unit_count,
 )
 from earwitness.analysis.results import PairChoices, Results, ScaleResults
-from earwitness.core import Contrast, group_values
+from earwitness.core import Contrast, count_text, group_values
 from earwitness.report.paper import PaperColumn, PaperTable, best_first, paper_rows
 from earwitness.report.parts import Matrix, Quote, Report, Section
 from earwitness.report.sentences import (

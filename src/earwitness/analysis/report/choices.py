@@ -16,12 +16,11 @@ from earwitness.analysis.report.wording import (
     any_defined,
     capitalized,
     correction_clause,
-    count_text,
     difference_columns,
     scope_text,
 )
 from earwitness.analysis.results import BradleyTerryAbilities, PairChoices, Results, ScaleResults
-from earwitness.core import Value
+from earwitness.core import Value, count_text
 from earwitness.report.columns import (
     Column,
     Columns,

@@ -21,7 +21,6 @@ from earwitness.analysis.report.wording import (
     MAX_LISTED_NAMES,
     ColumnRows,
     correction_clause,
-    count_text,
     difference_cells,
     difference_columns,
     interval_clause,
@@ -32,7 +31,7 @@ from earwitness.analysis.report.wording import (
     unit_noun,
 )
 from earwitness.analysis.results import FriedmanTest, Results, ScaleResults
-from earwitness.core import Value
+from earwitness.core import Value, count_text
 from earwitness.ratings.rubric import TOTAL
 from earwitness.report.columns import (
     PAIR,

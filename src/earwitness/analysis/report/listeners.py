@@ -10,12 +10,11 @@ from typing import Any
 
 from earwitness.analysis.report.wording import (
     LISTENER,
-    count_text,
     deviation_label,
     yes_or_no,
 )
 from earwitness.analysis.results import ListenerFigures, Results, ScaleResults
-from earwitness.core import Value
+from earwitness.core import Value, count_text
 from earwitness.ratings.records import Who
 from earwitness.report.columns import (
     Column,

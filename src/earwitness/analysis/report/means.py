@@ -17,7 +17,6 @@ from earwitness.analysis.report.wording import (
     MAX_LISTED_NAMES,
     any_defined,
     capitalized,
-    count_text,
     deviation_label,
     draw_named_cells,
     interval_method,
@@ -25,7 +24,7 @@ from earwitness.analysis.report.wording import (
     share_words,
 )
 from earwitness.analysis.results import GroupMean, Results, ScaleResults, SystemMeans
-from earwitness.core import Estimate, group_values
+from earwitness.core import Estimate, count_text, group_values
 from earwitness.ratings.rubric import TOTAL
 from earwitness.ratings.scales import derived_scales
 from earwitness.report.columns import Column, Columns, TableRows, draw_rows, record_rows

@@ -14,12 +14,11 @@ from earwitness.analysis.report.wording import (
     UNBOUNDED,
     ColumnRows,
     any_defined,
-    count_text,
     difference_cells,
     difference_columns,
 )
 from earwitness.analysis.results import Results, RubricResults
-from earwitness.core import Estimate, Value
+from earwitness.core import Estimate, Value, count_text
 from earwitness.report.columns import PAIR, Column, N, TableRows, draw_rows, record_rows
 from earwitness.report.numbers import cell, number, p_value
 from earwitness.report.parts import Heat, Part, Section, Table

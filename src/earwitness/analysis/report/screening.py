@@ -14,13 +14,12 @@ from earwitness.analysis.report.wording import (
     MAX_LISTED_NAMES,
     UNKNOWN_RATERS_CLAUSE,
     capitalized,
-    count_text,
     raters_clause,
     yes_or_no,
 )
 from earwitness.analysis.results import Results, ScaleResults, ScreeningVerdict
 from earwitness.analysis.screening import SCREENS
-from earwitness.core import Estimate, Value, group_values
+from earwitness.core import Estimate, Value, count_text, group_values
 from earwitness.report.columns import Column, Columns, TableRows, draw_rows, record_rows
 from earwitness.report.numbers import number, value_title
 from earwitness.report.parts import Intervals, Lines, Section, Table

@@ -9,7 +9,7 @@ from typing import Any
 
 from earwitness.analysis.plan import MIXED_MODEL, NO_CORRECTION, WILCOXON
 from earwitness.analysis.results import DifferenceTest, Equivalence, Results
-from earwitness.core import Contrast, Estimate, Value
+from earwitness.core import Contrast, Estimate, Value, count_text
 from earwitness.report.columns import Column, Columns, P, draw_rows, estimate_parts
 from earwitness.report.numbers import CORRECTED_P_HEADINGS, p_value
 from earwitness.report.parts import Table
@@ -154,15 +154,6 @@ def scope_text(items: int) -> str:
     'on these 4 items'
     """
     return "on this item" if items == 1 else f"on these {items:,} items"
-
-
-def count_text(count: int, singular: str, plural: str = "") -> str:
-    """Return a count with its noun, whose plural ends in s by default.
-
-    >>> count_text(1, "vote"), count_text(2000, "vote"), count_text(2, "was", "were")
-    ('1 vote', '2,000 votes', '2 were')
-    """
-    return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
 
 
 def unit_noun(results: Results) -> str:

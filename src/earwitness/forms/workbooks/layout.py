@@ -198,7 +198,7 @@ class SheetBlock:
         is_other |= min(texts, default=0) < banner < self.columns[self.caption] and banner in texts
         is_other |= self._is_clip(texts) or normalize_spelling(text) in SUMMARY_NAMES
         is_named = is_first or (count == 1 and row in self.sheet.banners)
-        return text * (is_named and not is_other and any(map(str.isalpha, text)))
+        return text if is_named and not is_other and any(map(str.isalpha, text)) else ""
 
     def is_heading(self, row: int) -> bool:
         """Return whether a row is a heading and no clip, even if there is a value beside it."""

@@ -217,7 +217,9 @@ class _Matching:
         """Note questions that are answered in workbooks and not part of the study."""
         names = [f'"{name}"' for name in further_questions(rows)]
         if not self.kind.synthesised:
-            names += ["synthesized or not"] * any(row.synthesised is not None for row in rows)
+            names += (
+                ["synthesized or not"] if any(row.synthesised is not None for row in rows) else []
+            )
         if names:
             asked = f"questions that the study does not ask: {', '.join(names)}"
             self.notes.append(f"{asked}; their answers are only written with --comments")

@@ -149,7 +149,7 @@ def check_faults(faults: str, blank: Blank) -> None:
 def import_columns(imported: ImportedRatings) -> tuple[str, ...]:
     """Return the columns of the table of ratings, without empty ones."""
     rows = [rater_row.row for rater_row in imported.rows]
-    synthesised = [SYNTHESIZED_COLUMN] * any(row.synthesised is not None for row in rows)
+    synthesised = [SYNTHESIZED_COLUMN] if any(row.synthesised is not None for row in rows) else []
     return (
         *RATING_COLUMNS,
         *(name for name in CAPTION_COLUMNS if any(getattr(row, name) for row in rows)),
@@ -253,7 +253,7 @@ def join_rows(
 
 def _join_answers(row: JudgedRow, other: JudgedRow) -> JudgedRow:
     """Return a row with answers that only the other flavour of its workbook has."""
-    comments = (row.comment,) * (row.comment not in other.comment) + (other.comment,)
+    comments = ((row.comment,) if row.comment not in other.comment else ()) + (other.comment,)
     return replace(
         row,
         synthesised=other.synthesised if row.synthesised is None else row.synthesised,

@@ -160,7 +160,7 @@ def _draw_square(
         element("tr", element("th", breakable(name), scope="row"), *cells)
         for name, cells in zip(names, rows, strict=True)
     )
-    upright = ["upright"] * (sum(map(len, names)) > MAX_HEAD_CHARACTERS)
+    upright = ["upright"] if sum(map(len, names)) > MAX_HEAD_CHARACTERS else []
     return scroll_box(draw_table([*corner, *spans], lines, " ".join([*classes, *upright])), title)
 
 
@@ -198,17 +198,20 @@ def matrix_table(part: Matrix) -> Html:
     systems = rank_systems(part)
     rows = [
         [
-            *[_estimate_cell(part, a)] * part.estimated,
+            *([_estimate_cell(part, a)] if part.estimated else []),
             *(_draw_matrix_cell(part, a, b) for b in systems),
         ]
         for a in systems
     ]
     classes = [
         "matrix",
-        *["alone"] * (not part.estimated),
-        *["wide"] * (len(systems) >= TWO_LINES_FROM_SYSTEMS),
+        *(["alone"] if not part.estimated else []),
+        *(["wide"] if len(systems) >= TWO_LINES_FROM_SYSTEMS else []),
     ]
-    title, first = f"{part.title}: pairwise comparison", ["", *["estimate"] * part.estimated]
+    title, first = (
+        f"{part.title}: pairwise comparison",
+        ["", *(["estimate"] if part.estimated else [])],
+    )
     return _draw_square(title, systems, rows, classes, first, "vs ")
 
 

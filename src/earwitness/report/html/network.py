@@ -63,7 +63,7 @@ def _kept_words(part: NetworkPart) -> Html:
     """Return tables with a row per person and a column per word; kept words are printed."""
     grid, words = kept_words_table(part.network), part.network.words
     shown = grid.header[1:]
-    note = f"; the first {len(shown)} of {len(words):,} words" * (len(shown) < len(words))
+    note = f"; the first {len(shown)} of {len(words):,} words" if len(shown) < len(words) else ""
     tables = [_kept_table(grid, block) for block in _split_words(shown)]
     box = element("div", *tables, class_="scroll grid")
     return folded(f"Words that each person kept{note}", box, open=part.grid_open)

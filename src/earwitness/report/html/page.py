@@ -268,9 +268,9 @@ def _table_classes(table: Table) -> str | None:
     """
     is_long = len(table.rows) > SORTABLE_ABOVE_ROWS and all(table.header)
     classes = [
-        *["wide"] * (len(table.header) > WIDE_ABOVE_COLUMNS),
-        *["tall"] * (len(table.rows) > TALL_ABOVE_ROWS),
-        *["sortable"] * (table.sortable or is_long),
+        *(["wide"] if len(table.header) > WIDE_ABOVE_COLUMNS else []),
+        *(["tall"] if len(table.rows) > TALL_ABOVE_ROWS else []),
+        *(["sortable"] if table.sortable or is_long else []),
     ]
     return " ".join(classes) or None
 

@@ -17,10 +17,10 @@ from earwitness.report.html.elements import Html, breakable, element, folded, jo
 from earwitness.report.numbers import (
     axis_label,
     cell,
-    count_text,
     interval,
     number,
     short_number,
+    size_text,
 )
 from earwitness.report.parts import PEOPLE_SERIES, Intervals, ValueSpread
 
@@ -170,7 +170,7 @@ def _interval_row(name: str, estimate: Estimate, part: Intervals, axis: Axis, co
     label = f"{name}: {cell(estimate, part.value)}, n = {estimate.n:,}"
     figure = row_figure(
         number(estimate.value, part.value),
-        f"{interval(estimate, part.value)} {count_text(estimate)}",
+        f"{interval(estimate, part.value)} {size_text(estimate)}",
     )
     return plot_row(_row_name(name, part), marks, label, figure, f"row {colour}")
 

@@ -24,7 +24,7 @@ from earwitness.audio.loudness import (
 )
 from earwitness.audio.read import early_end, read_portions
 from earwitness.audio.wav import PcmDecoder, riff_of
-from earwitness.core import Jobs, Progress, group_values, no_progress
+from earwitness.core import Jobs, Progress, count_text, group_values, no_progress
 from earwitness.engines.local import MIN_PARALLEL_BYTES, choose_map
 from earwitness.errors import UsageError, file_problem, refuse_problems
 from earwitness.io.source import is_present
@@ -223,7 +223,7 @@ def check_audio(
         file_problem(
             sound.audio.path,
             sound.audio.fault,
-            "replace the file, or use --no-audio" * (sound.audio.fault == SILENT_FAULT),
+            "replace the file, or use --no-audio" if sound.audio.fault == SILENT_FAULT else "",
             sound.item,
         )
         for sound in sounds
@@ -234,7 +234,7 @@ def check_audio(
     unlevelled = frozenset(
         [
             *anchor_folders(study),
-            *[study.anchor_system] * bool(study.anchors),
+            *([study.anchor_system] if study.anchors else []),
             *(check_system(clip.role) for clip in study.quality.clips),
         ]
     )
@@ -536,4 +536,4 @@ def _number(value: float) -> str:
 
 
 def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
+    return count_text(number, what)

@@ -173,7 +173,7 @@ def by_faults(value: StudyMapping, clips: Sequence[Clip]) -> Faults:
     if not clips:
         return
     asked = [question["name"] for questions in value["forms"].values() for question in questions]
-    juries = ["jury"] * bool(value["juries"])
+    juries = ["jury"] if value["juries"] else []
     fields = [*clips[0].covariates, *juries, *asked, NO_GROUPS]
     names = value["analysis"]["by"]
     for index, name in enumerate(names):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from earwitness.audio.decode import SoundProfile, read_profile
 from earwitness.audio.wav import CONVERTIBLE_SAMPLE_TYPES
-from earwitness.core import StrPath
+from earwitness.core import StrPath, count_text
 from earwitness.errors import EarwitnessError, MissingExtra, Problem, file_problem
 from earwitness.report.parts import Lines, Section
 from earwitness.report.sentences import join_names
@@ -69,7 +69,7 @@ def check_pages(design: Design, path: StrPath, *, audio: bool = True) -> PageChe
     study, folder = design.study, Path(path).parent
     words = wording(study.language, study.wordings)
     problems = [*_kind_problems(study, str(path))]
-    warnings = [GOLD_WARNING] * (study.feedback and not study.gold)
+    warnings = [GOLD_WARNING] if study.feedback and not study.gold else []
     trials = _distinct_trials(design)
     broken_blocks, recordings = set[int](), tuple[RecordingCheck, ...]()
     for problem, block in _text_problems(study, trials, words, str(path)):
@@ -254,8 +254,8 @@ class _HeardSounds:
         if not wide:
             return
         longest = max(wide, key=lambda item: wide[item])
-        names = ", ".join(list(wide)[:SHOWN_CLIPS]) + ", …" * (len(wide) > SHOWN_CLIPS)
-        where = f"{len(wide):,} clip{'s' * (len(wide) > 1)} ({names})"
+        names = ", ".join(list(wide)[:SHOWN_CLIPS]) + (", …" if len(wide) > SHOWN_CLIPS else "")
+        where = f"{count_text(len(wide), 'clip')} ({names})"
         if pads:
             yield (
                 f"lengths differ between systems in {where}: up to {wide[longest]:.3g} s of "

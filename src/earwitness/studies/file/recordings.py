@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from earwitness.core import count_text
 from earwitness.errors import EarwitnessError, InputError, Problem, nearest
 from earwitness.io.schema import Fault
 from earwitness.navigator.labels import Overlay, read_overlays
@@ -138,7 +139,7 @@ def recording_texts(study: Study, folder: Path) -> dict[str, str]:
             sizes = [path.stat().st_size for path in files]
             named = [f"{path.name} {size}" for path, size in zip(files, sizes, strict=True)]
             digest = hashlib.sha256("\n".join(named).encode()).hexdigest()[:12]
-            count = f"{len(files):,} file{'s' * (len(files) != 1)}"
+            count = count_text(len(files), "file")
             about = f"{count}, {sum(sizes):,} bytes, names and sizes {digest}"
             texts[f"recordings.{one.item}"] = about
     return texts

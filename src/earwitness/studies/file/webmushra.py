@@ -305,7 +305,7 @@ def _lost_pages(reading: _Reading, kind: str) -> list[str]:
     for path, page in reading.pages:
         name, text = str(page.get("id", path)), _page_text(page)
         if page["type"] == kind:
-            names += [name] * bool(said and text and text != said)
+            names += [name] if said and text and text != said else []
             said = said or text
         elif page["type"] == "generic" and said and text:
             names.append(name)

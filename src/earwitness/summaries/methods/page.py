@@ -12,6 +12,7 @@ from typing import NamedTuple
 from earwitness.audio.encode import EncodedSound, kind_of
 from earwitness.audio.read import mix_to_mono
 from earwitness.audio.signal import resample_pieces
+from earwitness.core import count_text
 from earwitness.report.html.elements import (
     Html,
     breakable,
@@ -104,7 +105,7 @@ def describe_summary(speech: SummarizedSpeech) -> str:
     """Return how much of a speech is kept, in one sentence."""
     share = format_share(speech.kept_count, speech.word_count)
     count = len(speech.compactions)
-    utterances = f"{count:,} utterance{'s' * (count != 1)}"
+    utterances = count_text(count, "utterance")
     dropped = sum(not compaction.positions for compaction in speech.compactions)
     tail = f"; {dropped:,} of them dropped completely" if dropped else ""
     words = f"{speech.kept_count:,} of {speech.word_count:,} words"
@@ -136,7 +137,7 @@ def _draw_facts(speech: SummarizedSpeech, sound: SpokenSummary | None) -> Html:
     ]
     if sound is not None:
         count = len(sound.passages)
-        passages = f"{count:,} passage{'s' * (count != 1)}"
+        passages = count_text(count, "passage")
         facts.insert(1, ("Spoken summary", format_minutes(sound.seconds), passages))
     return join_elements(
         element(
