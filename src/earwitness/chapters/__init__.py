@@ -8,8 +8,8 @@ values by name. They use the same code as ``earwitness.score``, which scores who
 confidence intervals. A function has the name and the parameters of its metric; before these come
 
 - of metrics of time: ``hypothesis`` and ``reference``, lists of boundaries (or one list per
-  annotator), and ``duration``, which ``collar``, ``r_value`` and ``deviation`` need only for
-  ``edge``;
+  annotator), and ``duration``, which ``collar``, ``r_value`` and ``deviation`` need only
+  for ``edge``;
 - of ``sentences``: the same, ``starts``, the start times of the sentences of the reference
   transcript, and optionally ``hypothesis_starts``, those of the output's own transcript;
 - of ``titles`` and ``title_bertscore``: both lists of titles with their start times;

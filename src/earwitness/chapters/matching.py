@@ -329,13 +329,12 @@ def match_boundaries(
 Rule = Callable[[Titles, Titles, float, float], list[Pair]]
 
 
-def by_start(output: Titles, reference: Titles, tolerance: float, duration: float) -> list[Pair]:
+def by_start(output: Titles, reference: Titles, tolerance: float, _duration: float) -> list[Pair]:
     """Match each reference title with the nearest free output title within the tolerance.
 
     >>> by_start((("a", 1.0), ("b", 9.0)), (("c", 0.0), ("d", 30.0)), 5.0, 60.0)
     [(0, 0)]
     """
-    del duration
 
     def distance(mine: int, theirs: int) -> float:
         return abs(output[mine][1] - reference[theirs][1])

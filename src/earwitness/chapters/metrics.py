@@ -147,8 +147,8 @@ class Chunks(ChunkedMetric):
     ----------
     Retkowski et al. (2026), Beyond Transcripts: A Renewed Perspective on Audio Chaptering;
     Beeferman, Berger and Lafferty (1999) for Pk; Pevzner and Hearst (2002) for WindowDiff; Fournier
-    (2013) for boundary similarity; Bookstein, Kulyukin and Raita (2002) for the generalized Hamming
-    distance.
+    (2013) for boundary similarity; Bookstein, Kulyukin and Raita (2002) for the generalized
+    Hamming distance.
     """
 
     name = "chunks"
@@ -242,8 +242,8 @@ class MatchedMetric(ChapterMeans):
     collar
         Largest distance between matched boundaries in seconds.
     boundary_matching
-        ``"greedy"`` matches the closest pairs first; ``"optimal"`` matches as many pairs as
-        possible.
+        ``"greedy"`` matches the closest pairs first; ``"optimal"`` matches as many pairs
+        as possible.
     """
 
     collar: float = field(default=3.0, metadata=COLLAR_OPTION)
@@ -347,8 +347,8 @@ class RValue(MatchedMetric):
 
     References
     ----------
-    Räsänen, Laine and Altosaar (2009), An Improved Speech Segmentation Quality Measure: the
-    R-value.
+    Räsänen, Laine and Altosaar (2009), An Improved Speech Segmentation Quality Measure:
+    the R-value.
     """
 
     name = "r_value"
@@ -384,8 +384,8 @@ class RValue(MatchedMetric):
 class Deviation(ChapterMeans):
     """Median distance of boundaries to the nearest boundary of the other side.
 
-    Boundaries at or before 0 are ignored. If output or reference has no boundary, the distance is
-    undefined.
+    Boundaries at or before 0 are ignored. If output or reference has no boundary, the distance
+    is undefined.
 
     Parameters
     ----------

@@ -513,7 +513,6 @@ class ChapterReader(TaskReader):
 
         References are aligned only if they have no times.
         """
-        del names
         audio = ItemAudio(given_text(record.audio), self.references_in, self.progress)
         reading = replace(self.reading, force_alignment=False)
         said = with_sentences(ParsedChapters(()), spoken(record))

@@ -30,11 +30,10 @@ from earwitness.task import Folders, Task, TaskOption, TaskReader
 from earwitness.text.times import TIMESTAMP_FORMATS
 
 
-def chapter_reader(metrics: MetricSet, options: dict[str, str], folders: Folders) -> TaskReader:
+def chapter_reader(_metrics: MetricSet, options: dict[str, str], folders: Folders) -> TaskReader:
     """Return a reader with these options."""
     from earwitness.chapters.reader import ChapterReader
 
-    del metrics
     marks = PresetOptions(
         options.pop("custom_pattern", ""),
         options.pop("timestamp_format", ""),
@@ -61,10 +60,9 @@ NO_TITLE = "–"
 
 
 def chapter_sections(
-    shown: Sequence[ExampleItem], values: Sequence[Value], worst: Mapping[str, str]
+    shown: Sequence[ExampleItem], values: Sequence[Value], _worst: Mapping[str, str]
 ) -> Iterator[Section]:
     """Yield the timelines of items, with their titles."""
-    del worst
     drawn = [example for example in shown if example.outputs]
     if drawn:
         asked = any(not example.why for example in shown)

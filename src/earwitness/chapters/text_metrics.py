@@ -47,8 +47,8 @@ class Sentences(ChapterMetric):
     Parameters
     ----------
     of
-        Transcript whose sentences output boundaries are moved to first: ``"reference"`` or
-        ``"output"``.
+        Transcript whose sentences output boundaries are moved to first: ``"reference"``
+        or ``"output"``.
     edge
         Boundaries within this many seconds of the start or the end are ignored.
     against

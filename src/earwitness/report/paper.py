@@ -359,8 +359,8 @@ FONT_SCALES = {"": 1.0, "\\small": 0.9, "\\footnotesize": 0.8, "\\scriptsize": 0
 def render_paper_latex(table: PaperTable, form: IntervalForm = "brackets") -> str:
     """Return a LaTeX table, which needs the package booktabs only.
 
-    If the table would be wider than a line, its font is smaller, or intervals are below their
-    numbers.
+    If the table would be wider than a line, its font is smaller, or intervals are below
+    their numbers.
     """
     rows = text_rows(table, form)
     stacked, size = _choose_layout(table, rows)

@@ -227,7 +227,6 @@ class WorstCases(Collector):
 
     def result(self, level: float) -> tuple[CaseValues, ...]:
         """Return the worst cases by system, worst first."""
-        del level
         return tuple(
             CaseValues(key, dict(zip(self._names, row.tolist(), strict=True)))
             for system in sorted(self._kept)

@@ -156,8 +156,8 @@ def compare(
     Parameters
     ----------
     outputs
-        Path, ``"-"`` for standard input, records, or a data frame of two or more systems, as for
-        ``score``.
+        Path, ``"-"`` for standard input, records, or a data frame of two or more systems, as
+        for ``score``.
     references
         Path, ``"-"``, records or a data frame with references, joined with the outputs by ``item``.
     samples

@@ -53,7 +53,6 @@ class CaseValueSpread(Collector):
 
     def result(self, level: float) -> dict[str, dict[str, tuple[float, ...]]]:
         """Return the values by system and value name; NaN if undefined."""
-        del level
         names = self.metrics.value_names
         return {
             system: {
@@ -128,7 +127,6 @@ class Gallery(Collector):
 
     def result(self, level: float) -> tuple[ExampleItem, ...]:
         """Return the items in order, with the kept outputs of every system."""
-        del level
         items = {item for held in self._held for item in held.cases.items}
         for item in self.show:
             if item not in items:

@@ -66,15 +66,15 @@ def score(
     system
         Name of the system if outputs and references are in one file. By default that of the file.
     samples
-        File (.csv or .jsonl) for the values of every case, or True to keep them in the result, as
-        ``to_records("samples")``.
+        File (.csv or .jsonl) for the values of every case, or True to keep them in the result,
+        as ``to_records("samples")``.
     alignments
         Text file for the word alignment of every sample.
     reference_counts
         Numbers of references with which every sample is scored again; needs ``samples``.
     repeats
-        Random draws of annotators per number of references; a draw has the same annotators in all
-        items.
+        Random draws of annotators per number of references; a draw has the same annotators in
+        all items.
     jobs
         Number of worker processes, or a function that distributes work as ``map`` does.
         Metrics with a text encoder always run in this process.

@@ -24,8 +24,8 @@ MAX_LISTED_NAMES = 50  # names listed in a methods paragraph
 class IntervalWording:
     """Wording of an interval method.
 
-    Its name, what it generalizes to, what is averaged in the mean of a system, and the matching
-    test.
+    Its name, what it generalizes to, what is averaged in the mean of a system, and the
+    matching test.
     """
 
     name: str

@@ -70,8 +70,8 @@ def study_enter(
     files
         Tables written by ``study_sheets`` and filled in, or its PDF files with added crosses.
     db
-        Path or address of the database, which is created if missing. By default, answers are only
-        returned.
+        Path or address of the database, which is created if missing. By default, answers are
+        only returned.
     replace
         Whether to replace answers given in a browser.
 

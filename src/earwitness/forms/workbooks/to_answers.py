@@ -545,8 +545,8 @@ def study_import_xlsx(
     study
         Study or path of its file, to import answers; without it, ratings are imported.
     db
-        Path or address of the database in which answers are saved. By default they are only
-        returned.
+        Path or address of the database in which answers are saved. By default they are
+        only returned.
     replace
         Whether to replace answers given in a browser.
     faults

@@ -223,8 +223,8 @@ class VoteSheetWriter:
         """Write a sheet with one row per stimulus, and a group of columns per system or scale.
 
         ``rows`` and ``groups`` give the order; names without votes are left out. A group has as
-        many columns as a stimulus has votes at most, and the mean; missing and undefined votes are
-        blank.
+        many columns as a stimulus has votes at most, and the mean; missing and undefined votes
+        are blank.
         """
         rows = _names_in_order(rows, (row for row, _ in votes))
         widths = dict.fromkeys(_names_in_order(groups, (group for _, group in votes)), 0)

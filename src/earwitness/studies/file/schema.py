@@ -182,8 +182,8 @@ class QualityKeys(Keys):
     Parameters
     ----------
     clips
-        Table of gold and trapping clips, CSV: file, role (gold or trap), scale (empty: all scales),
-        value.
+        Table of gold and trapping clips, CSV: file, role (gold or trap), scale (empty: all
+        scales), value.
     gold
         Number of gold clips per session (default: 1 if the table has any).
     traps

@@ -30,7 +30,6 @@ class _TextExtractor(HTMLParser):
         self.texts.append(data)
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
-        del attrs
         if tag in ("br", "p", "li", "div"):
             self.texts.append("\n")
 
