@@ -111,11 +111,13 @@ class ChapterCases(Cases):
             [case.key.system for case in cases],
             np.array([case.item.duration for case in cases], np.float64),
             Ragged.from_rows([case.output.boundaries for case in cases]),
-            Ragged.from_rows([one.boundaries for case in cases for one in case.references]),
+            Ragged.from_rows(
+                [reference.boundaries for case in cases for reference in case.references]
+            ),
             spans_of([len(case.references) for case in cases]),
             ChapterTexts.of(
                 [(case.output.titles, case.output.text, case.output.sentences) for case in cases],
-                [one.titles for case in cases for one in case.references],
+                [reference.titles for case in cases for reference in case.references],
                 [(case.item.transcript, case.item.sentences) for case in cases],
             ),
         )
@@ -316,7 +318,7 @@ def time_remarks(cases: ChapterCases, *, references: bool) -> Counter[str]:
     if not references and cases.texts is not None:
         ends = cases.duration.tolist()
         for texts in (cases.texts.items, cases.texts.outputs):
-            pairs = [(own[-1], end) for own, end in zip(texts, ends, strict=True) if own[-1]]
+            pairs = [(text[-1], end) for text, end in zip(texts, ends, strict=True) if text[-1]]
             remarks[f"{SENTENCES}: times"] += sum(len(times) for times, _ in pairs)
             remarks[f"{SENTENCES}: beyond"] += sum(sum(map(e.__lt__, x)) for x, e in pairs)
     return remarks

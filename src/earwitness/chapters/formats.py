@@ -209,7 +209,7 @@ def parse_rttm_recordings(text: str) -> tuple[dict[str, Transcript], list[Flaw]]
         speaker = "" if fields[7] == "<NA>" else fields[7]
         section = TranscriptSection("", speaker, time, number)
         recordings.setdefault(fields[1], []).append(section)
-    return {name: _by_time(own, ()) for name, own in recordings.items()}, flaws
+    return {name: _by_time(recording, ()) for name, recording in recordings.items()}, flaws
 
 
 # --- Labels: Audacity and .lab -------------------------------------------------------------------

@@ -31,7 +31,7 @@ def metric_function(name: str) -> Callable[..., Values]:
     >>> metric_function("wer")("welcome to the show", "welcome to this show")["wer"]
     0.25
     """
-    kind = next(one for one in CHAPTERS.metrics if one.name == name)
+    kind = next(metric for metric in CHAPTERS.metrics if metric.name == name)
     make = next((make for base, make in CASES.items() if issubclass(kind, base)), _timed_case)
     sides = signature(make).parameters
 

@@ -43,7 +43,7 @@ CUE_FORMATS = {name: form for name, form in TRANSCRIPTS.items() if form.is_cues}
 WORD_FORMATS = {name: form for name, form in TRANSCRIPTS.items() if not form.is_cues}
 SUBTITLE_SUFFIXES = list_endings(CUE_FORMATS)
 KALDI_FILE = TRANSCRIPTS["kaldi"].endings[0]
-TRANSCRIPT_SUFFIXES = tuple(one for one in list_endings(WORD_FORMATS) if one != KALDI_FILE)
+TRANSCRIPT_SUFFIXES = tuple(ending for ending in list_endings(WORD_FORMATS) if ending != KALDI_FILE)
 AUDIO_SUFFIXES = (".wav", ".mp3", ".flac", ".ogg", ".opus", ".m4a", ".mp4", ".webm", ".mkv")
 Record = dict[str, Any]  # a line of a file of outputs or references, or some of its fields
 SpeechByItem = dict[str, Record]  # subtitles or words by item
@@ -181,7 +181,7 @@ def _has_transcript(path: Path) -> bool:
 
 def _chapter_ending(path: Path) -> str:
     """Return the longest ending of chapter formats that a file has; empty if it has none."""
-    endings = [one for one in sure_endings(PRESETS) if has_ending(path.name, [one])]
+    endings = [ending for ending in sure_endings(PRESETS) if has_ending(path.name, [ending])]
     return max(endings, key=len, default="")
 
 
@@ -313,7 +313,7 @@ def gather(
     else:
         _refuse_reference_folders(gathered, system)
         records = _outputs(gathered, system, problems)
-    records += [one for path in recognised for one in _words(path, system, problems)]
+    records += [word for path in recognised for word in _words(path, system, problems)]
     if transcripts is not None:
         _add_said(records, said_in(_listed(transcripts), problems), problems)
     _check_words(records if recognised else [], problems)
@@ -449,7 +449,10 @@ def _gathered(
         recordings, flaws = find_recordings(normalise_lines(text))
         if len(recordings) > 1:
             problems += [flaw.problem(path) for flaw in flaws]
-            return [GatheredFile(path, name, _chapters(own)) for name, own in recordings.items()]
+            return [
+                GatheredFile(path, name, _chapters(recording))
+                for name, recording in recordings.items()
+            ]
     transcript = read(text, preset, options)
     problems += [flaw.problem(path) for flaw in transcript.flaws]
     content: Record = {"transcript": text, "preset": preset}

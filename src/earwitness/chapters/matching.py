@@ -320,7 +320,7 @@ def match_boundaries(
         found = {theirs for _, theirs in pairs}
         missed[name] = tuple(time for n, time in enumerate(wanted) if n not in found)
     names = (matched.get(place) for place in range(len(output)))
-    return BoundaryMatches(tuple(None if own is None else tuple(own) for own in names), missed)
+    return BoundaryMatches(tuple(None if name is None else tuple(name) for name in names), missed)
 
 
 # --- Pairing of titles ---------------------------------------------------------------------------

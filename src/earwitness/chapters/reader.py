@@ -179,7 +179,7 @@ def spoken_of(fields: Mapping[str, Any]) -> FoundStarts:
 def _subtitles(text: str, field: str) -> StartsOrFaults:
     form = guess_transcript_form(text) or "srt"
     transcripts, flaws = parse_timed_transcripts(text, form)
-    segments = [segment for one in transcripts for segment in one.segments]
+    segments = [segment for transcript in transcripts for segment in transcript.segments]
     if len(transcripts) > 1 or any(isnan(segment.start) for segment in segments):
         message = "must be the transcript of one recording, with times"
         flaws.append(Flaw(1, message, "use earwitness gather for files of several recordings"))
@@ -491,8 +491,8 @@ class ChapterReader(TaskReader):
             level: replace(self.reading.options, level=level) for level in found_levels(remarks)
         }
         return {
-            level: replace(self, reading=replace(self.reading, options=own))
-            for level, own in options.items()
+            level: replace(self, reading=replace(self.reading, options=option))
+            for level, option in options.items()
         }
 
     def with_progress(self, progress: Progress) -> ChapterReader:
@@ -542,11 +542,11 @@ class ChapterReader(TaskReader):
         return ChapterCases(
             items,
             [""] * len(items),
-            np.array([in_seconds(one.duration, unit) for one in records], np.float64),
+            np.array([in_seconds(record.duration, unit) for record in records], np.float64),
             Ragged.from_rows([] for _ in items),
-            Ragged.from_rows(one.boundaries for one in annotations),
+            Ragged.from_rows(annotation.boundaries for annotation in annotations),
             spans_of([len(record.references) for record in records]),
-            ChapterTexts.of(nobody, [one.titles for one in annotations], said),
+            ChapterTexts.of(nobody, [annotation.titles for annotation in annotations], said),
             [given_text(record.audio) for record in records],
         )
 

@@ -189,9 +189,11 @@ def gather_command(files: tuple[Path, ...], output: Path | None, **options: Any)
     target = TextTarget(output, [*files, *options["transcripts"], options["durations"]])
     with warnings_as_notes():
         records = gather(files, **drop_unset(options))
-    chapters = [one for one in records if {"boundaries", "transcript"} & {*one.get("output", ())}]
+    chapters = [
+        record for record in records if {"boundaries", "transcript"} & {*record.get("output", ())}
+    ]
     if chapters and options["system"] is None:
-        names = [*dict.fromkeys(str(one["system"]) for one in chapters)]
+        names = [*dict.fromkeys(str(chapter["system"]) for chapter in chapters)]
         listed = ", ".join(names[:SHOWN_SYSTEMS]) + (", …" if len(names) > SHOWN_SYSTEMS else "")
         message = f"gathered as outputs of {listed}; for references, add --durations FILE"
         print_message(f"note: {message}")

@@ -249,7 +249,9 @@ def _groups(
     """Yield contrasts within the groups of every field, on the common items of all systems."""
     for name, groups in fields.sorted_groups():
         scores = {label: PairedSystemScores(plan, tally.systems, common) for label, tally in groups}
-        comparable = {label: own for label, own in scores.items() if own.items and own.pairs}
+        comparable = {
+            label: score for label, score in scores.items() if score.items and score.pairs
+        }
         contrasts_by_group = _corrected([*comparable.values()], plan.chosen, plan.settings.alpha)
         for (label, own), contrasts in zip(comparable.items(), contrasts_by_group, strict=True):
             yield GroupContrasts(name, label, own.items, contrasts)

@@ -104,7 +104,7 @@ def _missing_counts(counts: Counter[str]) -> dict[str, int]:
 
 def _condition_text(where: Filter, fields: Mapping[str, int]) -> str:
     """Return the conditions on some fields as the start of a sentence."""
-    texts = ["".join(one) for one in where.conditions if one.field in fields]
+    texts = ["".join(condition) for condition in where.conditions if condition.field in fields]
     return f"{' and '.join(texts)} {'hold' if len(texts) > 1 else 'holds'}"
 
 
@@ -282,19 +282,22 @@ def _filter_items(
         (unset_to_empty(good.record.meta), reader.fields(cases, row))
         for row, good in enumerate(kept)
     ]
-    found = {one: sum(one.find(*own) is not None for own in fields) for one in where.conditions}
-    decided = Filter(tuple(one for one in where.conditions if found[one]))
-    remaining = [good for good, own in zip(kept, fields, strict=True) if decided(*own)]
+    found = {
+        condition: sum(condition.find(*field) is not None for field in fields)
+        for condition in where.conditions
+    }
+    decided = Filter(tuple(condition for condition in where.conditions if found[condition]))
+    remaining = [good for good, field in zip(kept, fields, strict=True) if decided(*field)]
     names = {str(good.record.item) for good in remaining}
     return (
         remaining,
         FilteredItems(
             frozenset(str(good.record.item) for good in kept) - names,
             len(kept),
-            {one.field: len(kept) - found[one] for one in decided.conditions},
-            frozenset(name for own in fields for record in own for name in record),
+            {condition.field: len(kept) - found[condition] for condition in decided.conditions},
+            frozenset(name for field in fields for record in field for name in record),
         ),
-        Filter(tuple(one for one in where.conditions if not found[one])),
+        Filter(tuple(condition for condition in where.conditions if not found[condition])),
     )
 
 
@@ -361,7 +364,11 @@ def _without_faulty(
             if record is None:
                 return None
         else:
-            kept = [one for place, one in enumerate(record.references) if place not in faulty]
+            kept = [
+                reference
+                for place, reference in enumerate(record.references)
+                if place not in faulty
+            ]
             record = msgspec.structs.replace(record, references=kept)
         names = _annotators(record, numbers)
         resolved, faults = reader.reference(record, names)

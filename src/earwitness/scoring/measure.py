@@ -60,7 +60,7 @@ class ReferenceSubsets:
     def among(self, references: References) -> ReferenceSubsets:
         """Return the same settings for the annotators and items of a references file."""
         most = int(references.cases.counts.max(initial=1))
-        names = sorted({name for own in references.annotators for name in own})
+        names = sorted({name for annotator in references.annotators for name in annotator})
         return replace(self, most=most, people=number_keys(names))
 
     def values(
@@ -179,7 +179,7 @@ class MeasureBlock:
     def __call__(self, block: LineBlock) -> MeasuredBatch:
         settings = self.settings
         if self.references is None:
-            names = dict.fromkeys(one.field for one in settings.where.conditions)
+            names = dict.fromkeys(condition.field for condition in settings.where.conditions)
             fields = [Slicing(name) for name in names]
             by = (*settings.by, *fields)
             parsed = settings.reader.samples(block, self.system, settings.on_error, by)
@@ -260,7 +260,11 @@ def _filter_samples(parsed: ParsedBatch, where: Filter, fields: Sequence[Slicing
         return parsed
     columns = parsed.labels.columns
     records = [
-        {one.field: value for one, value in zip(fields, row, strict=True) if value != MISSING_GROUP}
+        {
+            field.field: value
+            for field, value in zip(fields, row, strict=True)
+            if value != MISSING_GROUP
+        }
         for row in zip(*columns[-len(fields) :], strict=True)
     ]
     kept, counts = filter_records(where, records)

@@ -63,9 +63,12 @@ def comparison_json(comparison: Comparison) -> str:
             "items": comparison.items,
             "alpha": comparison.alpha,
             "systems": comparison.systems,
-            "contrasts": [_contrast(one) for one in comparison.contrasts],
+            "contrasts": [_contrast(contrast) for contrast in comparison.contrasts],
             "groups": [
-                {**asdict(group), "contrasts": [_contrast(one) for one in group.contrasts]}
+                {
+                    **asdict(group),
+                    "contrasts": [_contrast(contrast) for contrast in group.contrasts],
+                }
                 for group in comparison.groups
             ],
             "scores": scores_record(comparison.scores),

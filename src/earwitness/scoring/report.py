@@ -170,7 +170,10 @@ def score_tables(scores: Scores) -> list[Table]:
 def _value_tables(scores: Scores, columns: Mapping[str, Estimates]) -> Iterator[Table]:
     """Yield one table per metric: one row per value, one column per system or annotator."""
     for family, values in scores.families.items():
-        counts = ("n", *(count_with_undefined(own[values[0].name]) for own in columns.values()))
+        counts = (
+            "n",
+            *(count_with_undefined(column[values[0].name]) for column in columns.values()),
+        )
         rows = (_row(value, list(columns.values()), values[0]) for value in values)
         yield Table(family, ("", *columns), (counts, *rows))
 
@@ -206,7 +209,9 @@ def _people(scores: Scores, people: AnnotatorScores, shown: Sequence[str]) -> Se
         parts.append(Intervals(f"{value_title(value)}: people and systems", value, "", tuple(rows)))
     for name in shown if len(people.annotators) > 1 else ():
         value = scores.values[name]
-        rows = [(who, {PEOPLE_SERIES: own[name]}) for who, own in people.annotators.items()]
+        rows = [
+            (who, {PEOPLE_SERIES: annotator[name]}) for who, annotator in people.annotators.items()
+        ]
         title = f"{value_title(value)}: each annotator against the others"
         parts.append(Intervals(title, value, "annotator", tuple(rows)))
     which = "item" if people.items == 1 else "items"
@@ -214,7 +219,9 @@ def _people(scores: Scores, people: AnnotatorScores, shown: Sequence[str]) -> Se
         f"Each annotator in turn is scored against the others, on the {people.items:,} {which} "
         "with several references."
     )
-    done = {e.n + e.undefined for own in people.annotators.values() for e in own.values()}
+    done = {
+        e.n + e.undefined for annotator in people.annotators.values() for e in annotator.values()
+    }
     if done - {people.items}:
         text += " Every item has the same weight, but not every annotator annotated all items."
     if not scores.systems:
@@ -226,7 +233,7 @@ def _people(scores: Scores, people: AnnotatorScores, shown: Sequence[str]) -> Se
 def _few(slicing: Slice) -> str:
     """Return a warning if groups are small, else an empty text."""
     counts = [
-        max(estimate.n for own in systems.values() for estimate in own.values())
+        max(estimate.n for system in systems.values() for estimate in system.values())
         for systems in slicing.groups.values()
     ]
     few = sum(count < MIN_ITEMS_PER_GROUP for count in counts)
@@ -255,7 +262,7 @@ def _spread(scores: Scores, shown: Sequence[str]) -> Iterator[Part]:
             for system, own in scores.spread.items()
         }
         value = scores.values[name]
-        most = max(own[name].n for own in scores.systems.values())
+        most = max(system[name].n for system in scores.systems.values())
         yield ValueSpread(value_title(value), value, series, most)
 
 
@@ -273,7 +280,7 @@ def _item_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
         for item, number_of_case in zip(items, scores.spread[system][value.name], strict=True):
             rows.setdefault(item, {})[system] = number_of_case
     names = sorted(rows, key=_natural_order)
-    total = max(e.n + e.undefined for own in scores.systems.values() for e in own.values())
+    total = max(e.n + e.undefined for system in scores.systems.values() for e in system.values())
     kept = min(len(names), MAX_PLOTTED_CASES)
     text = "n is the number of systems with a value for the item."
     if kept < total:
@@ -355,7 +362,7 @@ def provenance(scores: Scores, signature: str = "") -> list[str]:
     counts = (
         f"{source.cases:,} scored, {source.skipped:,} skipped, {source.emptied:,} scored as empty"
     )
-    estimates = [estimate for own in scores.systems.values() for estimate in own.values()]
+    estimates = [estimate for system in scores.systems.values() for estimate in system.values()]
     has_few = any(0 < estimate.n < MIN_CASES_FOR_INTERVAL for estimate in estimates)
     few = f", only with at least {MIN_CASES_FOR_INTERVAL} items" if has_few else ""
     percent = f"{100 * _level(scores):.4g} %"
@@ -480,7 +487,7 @@ def scores_table(scores: Scores) -> PaperTable:
     people, columns = scores.people, [scores.values[name] for name in scores.headlines]
     rows, apart = {**people.annotators, PEOPLE_SERIES: people.ceiling}, (PEOPLE_SERIES,)
     matrices = [
-        Matrix("", value, {who: own[value.name] for who, own in rows.items()}, (), "", apart)
+        Matrix("", value, {who: row[value.name] for who, row in rows.items()}, (), "", apart)
         for value in columns
     ]
     items = "1 item" if people.items == 1 else f"{people.items:,} items"
@@ -533,13 +540,13 @@ def _system_table(
         Matrix(
             "",
             value,
-            {system: own[value.name] for system, own in rows.items()},
+            {system: row[value.name] for system, row in rows.items()},
             tuple(contrast for contrast in contrasts if contrast.value == value.name),
             controls=apart,
         )
         for value in values
     ]
-    ranked = {name: own for name, own in systems.items() if name not in apart}
+    ranked = {name: system for name, system in systems.items() if name not in apart}
     about = f"{_paper_counts(scores, ranked or systems, values)} {_metric_sentences(scores, names)}"
     return PaperTable(
         "",
@@ -558,7 +565,7 @@ def _paper_column(value: Value) -> PaperColumn:
 
 def _paper_counts(scores: Scores, systems: Mapping[str, Estimates], values: Sequence[Value]) -> str:
     """Return the sentence on the numbers of systems, items, references and faulty outputs."""
-    counts = [own[values[0].name] for own in systems.values()]
+    counts = [system[values[0].name] for system in systems.values()]
     items = [estimate.n + estimate.undefined for estimate in counts]
     least, most = scores.provenance.references
     noun = (
@@ -596,7 +603,7 @@ def _undefined_sentences(
     systems: Mapping[str, Estimates], values: Sequence[Value]
 ) -> Iterator[str]:
     for value in values:
-        estimates = [own[value.name] for own in systems.values()]
+        estimates = [system[value.name] for system in systems.values()]
         if any(estimate.undefined for estimate in estimates):
             defined = [estimate.n for estimate in estimates]
             every = [estimate.n + estimate.undefined for estimate in estimates]
@@ -613,4 +620,4 @@ def _bootstrap_phrase(scores: Scores) -> str:
 def _level(scores: Scores) -> float:
     """Return the level of the confidence intervals."""
     ceiling = [scores.people.ceiling] if scores.people is not None else []
-    return next(e.level for own in (*scores.systems.values(), *ceiling) for e in own.values())
+    return next(e.level for system in (*scores.systems.values(), *ceiling) for e in system.values())

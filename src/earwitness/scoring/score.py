@@ -159,7 +159,7 @@ def _score_parts(
     settings = replace(request.settings, worst=0, worst_by=None, by=(), show=())
     groups: dict[str, Mapping[str, Estimates]] = {}
     for name, reader in setup.reader.separate(run.remarks).items():
-        outputs, references = (None if one is None else one.again() for one in sources)
+        outputs, references = (None if source is None else source.again() for source in sources)
         assert outputs is not None
         part = Request(setup=setup._replace(reader=reader), settings=settings)
         collectors = part.collectors(references or outputs)

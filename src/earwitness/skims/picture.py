@@ -492,8 +492,8 @@ def caption_text(pick: Pick, letters: int = CAPTION_LETTERS) -> str:
     gain = describe_gain(pick)
     room = letters - len(gain)
     text = ""
-    for one in pick.classes:
-        longer = f"{text}; {one.name}" if text else one.name
+    for class_ in pick.classes:
+        longer = f"{text}; {class_.name}" if text else class_.name
         if text and len(longer) > room:
             break
         text = longer if len(longer) <= room else f"{longer[: room - 1]}…"

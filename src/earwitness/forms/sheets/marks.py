@@ -239,16 +239,16 @@ def _placed_signs(mark: TextMark, runs: Sequence[TextRun], place: Placer) -> lis
 
     Several crosses are several marks, also of the number beside them.
     """
-    glyphs = dict.fromkeys(one for run in runs for one in run.glyphs if one is not None)
-    crosses = [place(one.x, one.y) for one in glyphs if _is_cross_sign(one.text)]
-    digits = [place(one.x, one.y) for one in glyphs if plain_sign(one.text).isdecimal()]
+    glyphs = dict.fromkeys(glyph for run in runs for glyph in run.glyphs if glyph is not None)
+    crosses = [place(glyph.x, glyph.y) for glyph in glyphs if _is_cross_sign(glyph.text)]
+    digits = [place(glyph.x, glyph.y) for glyph in glyphs if plain_sign(glyph.text).isdecimal()]
     if not crosses and not digits:
         return []
     x, y = np.mean(digits or crosses, axis=0)
     middle = float(x), float(y)
     if len(crosses) <= 1:
         return [TextMark(mark.text, crosses[0] if crosses else middle)]
-    signs = [TextMark(CROSSES[0], one) for one in crosses]
+    signs = [TextMark(CROSSES[0], cross) for cross in crosses]
     number = mark.text.strip(CROSSES + " \n")
     return [*signs, TextMark(number, middle)] if mark.number else signs
 
@@ -363,7 +363,9 @@ def _annotation_strokes(annotation: Any, kind: str) -> list[list[Place]]:
     elif kind in STROKE_KEYS and STROKE_KEYS[kind] in annotation:
         lists = [annotation[STROKE_KEYS[kind]].get_object()]
     numbers = [[float(value.get_object()) for value in stroke] for stroke in lists]
-    strokes = [list(zip(one[::2], one[1::2], strict=False)) for one in numbers if len(one) >= 2]
+    strokes = [
+        list(zip(number[::2], number[1::2], strict=False)) for number in numbers if len(number) >= 2
+    ]
     shown = appearance_content(annotation).lines if strokes else []
     if shown and dist(_box_middle(strokes), _box_middle(shown)) > MAX_SHIFT:
         return [[(float(x), float(y)) for x, y in line] for line in shown]

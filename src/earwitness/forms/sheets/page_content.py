@@ -60,7 +60,7 @@ class TextRun(NamedTuple):
             is_joined = is_close and not (is_apart(last.text) or is_apart(glyph.text))
             return last.step == glyph.step or is_joined
 
-        return _group(dict.fromkeys(one for one in self.glyphs if one is not None), belongs)
+        return _group(dict.fromkeys(glyph for glyph in self.glyphs if glyph is not None), belongs)
 
 
 @dataclass

@@ -272,7 +272,9 @@ def _join_numbers(
 
     loose = [mark for mark in numbers if not mark.is_exact]
     yield from ((mark.number, Cross(mark.place)) for mark in numbers if mark.is_exact)
-    squares = np.array([[dist(mark.place, one.place) ** 2 for one in crosses] for mark in loose])
+    squares = np.array(
+        [[dist(mark.place, cross.place) ** 2 for cross in crosses] for mark in loose]
+    )
     is_near = squares <= NUMBER_RADIUS**2
     joined: dict[int, int] = {}
     if is_near.any():

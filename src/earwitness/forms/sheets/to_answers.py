@@ -118,7 +118,7 @@ class _Matching:
 
     def match(self, rows: Sequence[SheetRow]) -> PaperAnswers:
         """Return the answers of all rows."""
-        self.sheets = {(one.listener, one.page): one for one in plane_sheets(self.design)}
+        self.sheets = {(sheet.listener, sheet.page): sheet for sheet in plane_sheets(self.design)}
         values: dict[PlaneSheet, dict[str, Any]] = {}
         first: dict[PlaneSheet, SheetRow] = {}
         files: dict[PlaneSheet, dict[str, None]] = {}
@@ -137,16 +137,16 @@ class _Matching:
             if sheet in values and self._is_valid(sheet, values[sheet], first[sheet]):
                 pages.append(self._paper_page(sheet, values[sheet], first[sheet], [*files[sheet]]))
         self.notes += [
-            f"listener {sheet.listener}, {sheet.trial.item}: values come from {' and '.join(own)}"
-            for sheet, own in files.items()
-            if len(own) > 1
+            f"listener {sheet.listener}, {sheet.trial.item}: values come from {' and '.join(file)}"
+            for sheet, file in files.items()
+            if len(file) > 1
         ]
         listeners = sorted({sheet.listener for sheet in values})
         self.notes += [
             f"listener {listener}: {left:,} of {total:,} planes are empty and left unchanged"
             for listener in listeners
-            for total in [sum(one.listener == listener for one in self.sheets.values())]
-            if (left := total - sum(one.listener == listener for one in values))
+            for total in [sum(sheet.listener == listener for sheet in self.sheets.values())]
+            if (left := total - sum(value.listener == listener for value in values))
         ]
         sources = {sheet.listener: row.source for sheet, row in first.items()}
         return PaperAnswers(self.design.study, tuple(pages), sources, tuple(self.notes))
@@ -187,7 +187,7 @@ class _Matching:
             known = f"known: {min(listeners)} to {max(listeners)}"
             self._tell(row, "listener", f'unknown listener "{row.listener}"', known)
             return None
-        own = [one for one in self.sheets.values() if one.listener == int(row.listener)]
+        own = [sheet for sheet in self.sheets.values() if sheet.listener == int(row.listener)]
         if row.page:
             own = [one for one in own if one.page == row.page.removeprefix(PAGE_PREFIX)]
             if not own:

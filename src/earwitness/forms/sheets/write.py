@@ -88,7 +88,7 @@ def study_sheets(
     """
     design = plane_design(study)
     chosen = choose_listeners(listeners, [plan.listener for plan in design.plans])
-    sheets = [one for one in plane_sheets(design) if one.listener in chosen]
+    sheets = [sheet for sheet in plane_sheets(design) if sheet.listener in chosen]
     content = _sheets_pdf(design.study, sheets)
     _warn_of_unprinted(design.study, sheets)
     if sounds is not None:
@@ -114,8 +114,8 @@ def _copy_sounds(study: Study, sheets: Sequence[PlaneSheet], folder: Path, targe
 
 def _sound_folders(sheets: Sequence[PlaneSheet]) -> dict[PlaneSheet, str]:
     """Return the folders for skims: recordings, with the session if there are several sheets."""
-    recordings = Counter((one.listener, one.trial.item) for one in sheets)
-    sessions = Counter((one.listener, one.trial.item, one.session) for one in sheets)
+    recordings = Counter((sheet.listener, sheet.trial.item) for sheet in sheets)
+    sessions = Counter((sheet.listener, sheet.trial.item, sheet.session) for sheet in sheets)
     folders = {}
     for sheet in sheets:
         name = sheet.trial.item
@@ -167,7 +167,7 @@ def _plain_text(text: str) -> str:
 
 def _warn_of_unprinted(study: Study, sheets: Sequence[PlaneSheet]) -> None:
     for text in dict.fromkeys(
-        [study.title, study.instructions, *(one.trial.item for one in sheets)]
+        [study.title, study.instructions, *(sheet.trial.item for sheet in sheets)]
     ):
         if _plain_text(text).count("?") > text.count("?"):
             shown = textwrap.shorten(text, 40)

@@ -185,6 +185,9 @@ def _file_names(study: Study) -> dict[str, str]:
     paths = {one.name: PurePosixPath(study.file(one.name, system)) for one in study.material}
     parents = [path.parent.parts for path in paths.values()]
     shared = 0
-    while all(len(one) > shared for one in parents) and len({one[shared] for one in parents}) == 1:
+    while (
+        all(len(parent) > shared for parent in parents)
+        and len({parent[shared] for parent in parents}) == 1
+    ):
         shared += 1
     return {name: "/".join(path.parts[shared:]) for name, path in paths.items()}

@@ -241,13 +241,17 @@ def normalize_spelling(name: str) -> str:
     """
     bare = re.sub(r"[(\[].*?[)\]]", "", name[:MAX_NORMALIZED_CHARACTERS])
     letters = unicodedata.normalize("NFKD", bare.casefold())
-    return "".join(one for one in letters if one.isalnum() and one.isascii())
+    return "".join(letter for letter in letters if letter.isalnum() and letter.isascii())
 
 
 def assessment_blocks(sheets: tuple[Sheet, ...], rubric: Rubric) -> list[SheetBlock]:
     """Return all blocks of assessment sheets, or of all sheets except examples."""
-    named = [one for one in sheets if normalize_spelling(one.name).startswith(ASSESSMENT_SHEETS)]
-    others = [one for one in sheets if not normalize_spelling(one.name).startswith(EXAMPLE_SHEETS)]
+    named = [
+        sheet for sheet in sheets if normalize_spelling(sheet.name).startswith(ASSESSMENT_SHEETS)
+    ]
+    others = [
+        sheet for sheet in sheets if not normalize_spelling(sheet.name).startswith(EXAMPLE_SHEETS)
+    ]
     return [block for sheet in named or others for block in find_blocks(sheet, rubric)]
 
 
@@ -301,7 +305,7 @@ def _find_texts(header: Row, columns: Mapping[str, int], rows: Iterable[Row]) ->
         if column in columns.values() or normalize_spelling(name) not in names:
             continue
         texts = list(_column_texts(rows, column))
-        worded = [one for one in texts if sum(map(str.isalpha, one)) >= MIN_LETTERS_OF_TEXT]
+        worded = [text for text in texts if sum(map(str.isalpha, text)) >= MIN_LETTERS_OF_TEXT]
         if 2 * sum(not is_label(one) for one in worded) > len(texts):
             return column
     return None

@@ -217,8 +217,13 @@ class SheetReader:
         if is_unrated and block.is_unlabelled(row):
             self._add_doubt(block, row, caption)
         record = self._read_record(block, row, caption)
-        values = {one.name: self._read_number(block, row, one) for one in self.rubric.dimensions}
-        self._add_blank_findings(block, row, [name for name, one in values.items() if one is None])
+        values = {
+            dimension.name: self._read_number(block, row, dimension)
+            for dimension in self.rubric.dimensions
+        }
+        self._add_blank_findings(
+            block, row, [name for name, value in values.items() if value is None]
+        )
         answers = {
             name: answer
             for name, column in block.questions.items()

@@ -264,10 +264,10 @@ class _Matching:
             self.problems.append(row.place.problem(wrong))
 
     def _caption_texts(self, trial: Trial) -> list[str]:
-        return [self.design.study.caption(trial.item, one) for one in trial.systems]
+        return [self.design.study.caption(trial.item, system) for system in trial.systems]
 
     def _clip_rows(self, trial: Trial, rows: Mapping[Caption, JudgedRow]) -> list[JudgedRow | None]:
-        return [rows.get((trial.item, caption_hash(one))) for one in self._caption_texts(trial)]
+        return [rows.get((trial.item, caption_hash(text))) for text in self._caption_texts(trial)]
 
     def _has_all_rows(self, trial: Trial, clip_rows: Sequence[JudgedRow | None]) -> bool:
         """Return whether all captions of a clip have a row; report missing rows and blanks."""
@@ -351,7 +351,7 @@ def matched_comment_records(matched: MatchedAnswers) -> Iterator[dict[str, Any]]
     study = matched.study
     for page in matched.pages:
         item = page.rows[0].record
-        system_of = {caption_hash(study.caption(item, one)): one for one in study.systems}
+        system_of = {caption_hash(study.caption(item, system)): system for system in study.systems}
         for row in page.rows:
             yield comment_record(row, system_of[row.key[1]], page.answer.listener)
 
@@ -503,7 +503,7 @@ def _is_same_answer(submitted: SubmittedAnswer, values: Mapping[str, Any]) -> bo
 
 
 def _answered_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: one for name, one in values.items() if one not in (None, "")}
+    return {name: value for name, value in values.items() if value not in (None, "")}
 
 
 def _answer_id(page: ReturnedPage, last: str) -> str:

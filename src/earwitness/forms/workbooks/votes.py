@@ -184,11 +184,11 @@ def _analyse(study: Study, ratings: Sequence[Rating]) -> Results:
 def _mean_table(results: Results) -> tuple[list[str], list[list[Any]]]:
     rows = [
         [
-            *(scale.value.name, name, one.votes, one.listeners, one.mean.value, one.sd),
-            *(one.mean.low, one.mean.high, one.mean.level, one.mean.method),
+            *(scale.value.name, name, system.votes, system.listeners, system.mean.value, system.sd),
+            *(system.mean.low, system.mean.high, system.mean.level, system.mean.method),
         ]
         for scale in results.scales
-        for name, one in scale.systems.items()
+        for name, system in scale.systems.items()
     ]
     return [*MEAN_SHEET_COLUMNS, *INTERVAL_COLUMNS], rows
 

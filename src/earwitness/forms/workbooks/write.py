@@ -219,7 +219,7 @@ class SheetWriter:
         sheet.activate()
 
     def _write_heads(self, sheet: Any, row: int) -> None:
-        shown = {one.name: one.shown for one in self._rubric.dimensions}
+        shown = {dimension.name: dimension.shown for dimension in self._rubric.dimensions}
         for column, name in enumerate(self._columns):
             sheet.write_string(row, column, shown.get(name) or self._words[name], self._head)
 

@@ -345,13 +345,13 @@ def _length_notes(clips: SoundsByClip) -> Iterator[str]:
             if abs(length - usual) > tolerance:
                 difference = length - usual
                 deviations.setdefault(sound.system, []).append((abs(difference), difference, item))
-    for system, found in deviations.items():
-        _, difference, item = max(found)
+    for system, deviation in deviations.items():
+        _, difference, item = max(deviation)
         how, apart = "longer" if difference > 0 else "shorter", abs(difference)
         option = f" --tolerance {ceil(apart * 10) / 10:g} if it is the right file"
         option *= apart > LARGE_LENGTH_DIFFERENCE_SECONDS
         yield (
-            f"lengths differ: {system} in {len(found):,} of {_count(len(clips), 'clip')}, at most "
+            f"lengths differ: {system} in {len(deviation):,} of {_count(len(clips), 'clip')}, at most "
             f"{apart:.3g} s {how} than other conditions ({item}) — {NORMALIZE_REMEDY} "
             f"--length pad{option}"
         )
@@ -409,7 +409,7 @@ def _is_wide(low: float, high: float) -> bool:
 
 
 def _clipping_notes(sounds: SoundSequence) -> Iterator[str]:
-    for system, found in _by_system([one for one in sounds if one.audio.clipped]).items():
+    for system, found in _by_system([sound for sound in sounds if sound.audio.clipped]).items():
         found.sort(key=lambda sound: -sound.audio.clipped)
         of_system = sum(sound.system == system for sound in sounds)
         shown = [f"{s.item} {_count(s.audio.clipped, 'time')}" for s in found]

@@ -149,7 +149,7 @@ def _text_problems(
 ) -> Iterator[tuple[Problem, int]]:
     """Yield the blocks whose page cannot be created, usually for lack of a text."""
     for number, block in enumerate(study.blocks):
-        trial = next((one for one in trials if one.block == number), None)
+        trial = next((trial for trial in trials if trial.block == number), None)
         if trial is None:
             continue
         field_name = f"blocks[{number}].kind"

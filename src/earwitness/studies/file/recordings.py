@@ -124,7 +124,7 @@ def _check_recording(
     files = len({stretch.path for stretch in stretches})
     recorded = sum(stretch.seconds for stretch in stretches)
     start = "" if recording.began is None else recording.began.isoformat(" ", "seconds")
-    damages = [f"{one.path}: {one.message}" for one in recording.damages]
+    damages = [f"{damage.path}: {damage.message}" for damage in recording.damages]
     left_out = [note for overlay in overlays for note in overlay.notes]
     notes = (*recording.notes, *damages, *left_out)
     return RecordingCheck(item, files, recording.seconds, recorded, start, notes)
@@ -133,15 +133,15 @@ def _check_recording(
 def recording_texts(study: Study, folder: Path) -> dict[str, str]:
     """Return what identifies the files of each long recording, by the key of the study file."""
     texts = dict[str, str]()
-    for one in study.recordings:
+    for recording in study.recordings:
         with suppress(OSError, EarwitnessError):
-            files, _ = sound_files([folder / name for name in one.files])
+            files, _ = sound_files([folder / name for name in recording.files])
             sizes = [path.stat().st_size for path in files]
             named = [f"{path.name} {size}" for path, size in zip(files, sizes, strict=True)]
             digest = hashlib.sha256("\n".join(named).encode()).hexdigest()[:12]
             count = count_text(len(files), "file")
             about = f"{count}, {sum(sizes):,} bytes, names and sizes {digest}"
-            texts[f"recordings.{one.item}"] = about
+            texts[f"recordings.{recording.item}"] = about
     return texts
 
 

@@ -344,7 +344,7 @@ def _form_questions(reading: _Reading) -> Iterator[dict[str, Any]]:
 def _has_options(question: dict[str, Any]) -> bool:
     """Return whether a choice has at least two valid, distinct options."""
     options = question.get("response")
-    if not isinstance(options, list) or not all(isinstance(one, dict) for one in options):
+    if not isinstance(options, list) or not all(isinstance(option, dict) for option in options):
         return False
     return len(set(_option_labels(question))) == len(options) > 1
 
