@@ -111,11 +111,6 @@ def _check_task(name: str, loaded: Any) -> str:
     return ""
 
 
-def _load_task(name: str) -> Task:
-    task: Task = resolve_name(BUILT_IN_TASKS[name].place)
-    return task
-
-
 def _load_metric(name: str) -> type[Metric]:
     task = next(task for task, entry in BUILT_IN_TASKS.items() if name in entry.metrics)
     return next(kind for kind in TASKS[task].metrics if kind.name == name)
@@ -127,7 +122,9 @@ METRICS: PluginTable[type[Metric]] = PluginTable(
     _check_metric,
 )
 TASKS: PluginTable[Task] = PluginTable(
-    TASK_GROUP, LazyTable(BUILT_IN_TASKS, _load_task), _check_task
+    TASK_GROUP,
+    LazyTable(BUILT_IN_TASKS, lambda name: resolve_name(BUILT_IN_TASKS[name].place)),
+    _check_task,
 )
 
 
