@@ -23,7 +23,7 @@ TESTS = Path(__file__).parent
 # Tokens of each package, without comments and docstrings. A budget is raised in a commit of its own
 # that says why; a module is split when it has two subjects, not when it has many lines.
 BUDGETS = {
-    "(top)": 16_000,
+    "(top)": 16_500,
     "analysis": 55_800,
     "audio": 22_500,
     "chapters": 34_000,
