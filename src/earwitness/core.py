@@ -182,7 +182,7 @@ class Cases(Sequence[Case], ABC):
 
     @property
     @abstractmethod
-    def several(self) -> bool:
+    def has_several(self) -> bool:
         """Whether cases have, or had before a subset was taken, more than one reference."""
 
     @abstractmethod

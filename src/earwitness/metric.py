@@ -358,7 +358,7 @@ class PairMetric(Metric):
         return columns, each, self._goodness(each, pairs)
 
     def _whole(self, columns: Cases, each: Floats, goodness: Floats) -> Floats:
-        return self._combine(each, columns.counts, goodness) if columns.several else each
+        return self._combine(each, columns.counts, goodness) if columns.has_several else each
 
     def _combine(self, each: Floats, counts: Ints, goodness: Floats) -> Floats:
         if self.against == "mean":
@@ -467,7 +467,7 @@ class CaseList(Cases):
         return np.array([len(case.references) for case in self._cases], np.int64)
 
     @property
-    def several(self) -> bool:
+    def has_several(self) -> bool:
         return any(len(case.references) > 1 for case in self._cases)
 
     def take(self, index: Ints) -> CaseList:

@@ -6,6 +6,7 @@ import pytest
 
 from earwitness.report import text
 from earwitness.report.parts import Table
+from earwitness.text.alignment import display_width
 
 ROWS, VALUES = 40, 9
 TABLE = Table(
@@ -36,7 +37,7 @@ def test_columns_are_left_out_with_a_note_if_they_may_be() -> None:
 
 def test_each_cell_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     measured = list[str]()
-    measure = text.display_width
+    measure = display_width
 
     def count(cell: str) -> int:
         measured.append(cell)

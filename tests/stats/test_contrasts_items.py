@@ -38,10 +38,10 @@ def plain_two_way_p(votes: Votes, a: int, b: int) -> float:
     """The two-way test of one pair, by loops over its parts."""
     from scipy.stats import t
 
-    over_items, item_freedom = plain_clusters(votes, a, b, votes.items)
+    is_over_items, item_freedom = plain_clusters(votes, a, b, votes.items)
     over_listeners, listener_freedom = plain_clusters(votes, a, b, votes.listeners)
     over_votes, _ = plain_clusters(votes, a, b, votes.items * votes.size[2] + votes.listeners)
-    variance = max(over_items + over_listeners - over_votes, over_items, over_listeners)
+    variance = max(is_over_items + over_listeners - over_votes, is_over_items, over_listeners)
     means = [votes.values[votes.systems == system].mean() for system in (a, b)]
     freedom = min(item_freedom, listener_freedom)
     return float(2 * t.sf(abs(means[0] - means[1]) / variance**0.5, freedom))

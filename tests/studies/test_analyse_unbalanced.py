@@ -48,9 +48,7 @@ def summary(results: Results) -> list[str]:
     return list(apply_renderer(results, "report").sections[0].parts[0].lines)
 
 
-TWO_WAY = (
-    "1 pair of systems shares fewer than half of their items: compared by a two-way test"
-)
+TWO_WAY = "1 pair of systems shares fewer than half of their items: compared by a two-way test"
 
 
 @pytest.mark.parametrize("interval", ["cluster_t", "naive_t", "two_way_bootstrap", "mixed"])
@@ -86,9 +84,7 @@ def test_systems_with_one_item_each_are_not_compared() -> None:
     assert math.isnan(contrast.p)
     assert math.isnan(contrast.difference.low)
     assert contrast.note.startswith("not compared: 0 of 1 items shared")
-    assert any(
-        "shares fewer than half of their items: not compared" in s for s in summary(results)
-    )
+    assert any("shares fewer than half of their items: not compared" in s for s in summary(results))
 
 
 @pytest.mark.parametrize("shared", [0, 3])

@@ -152,7 +152,7 @@ def _test_groups(
 ) -> tuple[list[DifferenceTest], list[DifferenceTest]]:
     """Return tests by the planned method, and by the mixed model if it is also fitted."""
     plan = settings.plan
-    of_listeners = grouping.of == "listener" or settings.over_items  # groups of units
+    of_listeners = grouping.of == "listener" or settings.is_over_items  # groups of units
     by_t, by_model = list[tuple[Estimate, float]](), list[tuple[Estimate, float]]()
     for planned_pair in planned_pairs(coded, settings):
         rows = group_differences(coded.votes, planned_pair.pair, codes, of_listeners=of_listeners)

@@ -29,9 +29,9 @@ from earwitness.analysis.plan import ANCHOR_CUTOFFS_HZ, ITEM_INTERVALS, MIXED_MO
 from earwitness.analysis.plane import ACROSS_SCALE, UP_SCALE, plane_results
 from earwitness.analysis.prepare import (
     CodedRatings,
-    are_choices,
     code_ratings,
     find_duplicates,
+    has_choices,
     measure_retests,
     resolve_repeats,
     share_alike,
@@ -98,23 +98,25 @@ def scale_results(
     scale, note = settings.named_scales.of(coded_all.scale, coded_all.ratings)
     plan = settings.plan
     rated = _rated_systems(coded_all.ratings)
-    over_items = settings.over_items
+    is_over_items = settings.is_over_items
     whole = ScaleResults(
         value=describe_scale(scale, settings.rubric),
         systems={},
         contrasts=(),
         everyone={},
-        agreement=() if over_items else measure_agreement(kept, settings),
-        listeners=() if over_items else listener_figures(coded_all, same),
-        effects=() if over_items else estimate_effects(ratings, coded_all.scale, level=plan.level),
-        stimuli=stimulus_means(kept) if over_items else stimulus_votes(kept),
+        agreement=() if is_over_items else measure_agreement(kept, settings),
+        listeners=() if is_over_items else listener_figures(coded_all, same),
+        effects=()
+        if is_over_items
+        else estimate_effects(ratings, coded_all.scale, level=plan.level),
+        stimuli=stimulus_means(kept) if is_over_items else stimulus_votes(kept),
         notes=(note,) if note else (),
         controls=tuple(name for name in settings.controls_of(scale.name) if name in rated),
     )
-    if are_choices(coded_all.ratings):
+    if has_choices(coded_all.ratings):
         if scale.good == "low":
             raise UsageError(f"low_is_good: {scale.name} has choices between two systems")
-        if over_items:
+        if is_over_items:
             raise UsageError(f"means: {scale.name} has choices between two systems")
         wide = plan.interval in ITEM_INTERVALS
         name, level, correction = coded_all.scale, plan.level, plan.correction
@@ -131,7 +133,7 @@ def scale_results(
         fit_mixed_model(kept.votes, progress=progress) if MIXED_MODEL in settings.methods else None
     )
     means = system_means(kept, scale, settings, fitted)
-    subjects = None if over_items else fit_subject_model(kept, settings)
+    subjects = None if is_over_items else fit_subject_model(kept, settings)
     return replace(
         whole,
         systems=means,
@@ -232,7 +234,7 @@ def analyse(
         report_step(0)
         coded_scale = code_ratings(counted, name, material.systems, material.items)
         found = scale_results(coded_scale, left, kept, same, settings, material.groups, report_step)
-        if settings.over_items:
+        if settings.is_over_items:
             keys = dict.fromkeys(rating.key for rating in coded_scale.ratings)
             raters = {key: material.raters.get((key, name), 0) for key in keys}
             found = replace(found, raters=raters)
@@ -240,9 +242,9 @@ def analyse(
     twice = find_duplicates(material.captions)
     comments = [comment for who, comment in material.comments if who not in set(left)]
     rubric, published = settings.rubric, material.published
-    repeated = {repeat.key for repeat in doubled if settings.over_items}
+    repeated = {repeat.key for repeat in doubled if settings.is_over_items}
     has_faults = twice.keys or repeated or material.blank_rows or material.formula_totals
-    has_planes = {ACROSS_SCALE, UP_SCALE} <= {*names} and not settings.over_items
+    has_planes = {ACROSS_SCALE, UP_SCALE} <= {*names} and not settings.is_over_items
     return Results(
         title=material.title,
         signature=settings.signature,
@@ -253,7 +255,9 @@ def analyse(
         screened=screening.verdicts,
         left=left,
         doubled=doubled,
-        retests=() if settings.over_items else measure_retests(doubled, level=settings.plan.level),
+        retests=()
+        if settings.is_over_items
+        else measure_retests(doubled, level=settings.plan.level),
         rule=settings.doubled,
         rules=settings.screening,
         version=settings.version,

@@ -29,7 +29,7 @@ CHOICE_OUTCOMES = {-1.0, 0.0, 1.0}
 Name = TypeVar("Name", bound=Hashable)
 
 
-def are_choices(ratings: Sequence[Rating]) -> bool:
+def has_choices(ratings: Sequence[Rating]) -> bool:
     """Return whether ratings of a scale are choices between two systems.
 
     They are if they name another system and the scale is one of choices, or if all values are 1, 0

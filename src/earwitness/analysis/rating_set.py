@@ -238,7 +238,7 @@ class RatingCollection:
         names: KnownNames | None = None,
     ) -> None:
         """Read and add a table; ``names`` are those of a study."""
-        if reading.layout == MEANS_LAYOUT and not settings.over_items:
+        if reading.layout == MEANS_LAYOUT and not settings.is_over_items:
             raise UsageError("layout: tables of means can only be analysed (study analyse)")
         study_scales = names.scales if names else ()
         limits = {
@@ -258,8 +258,8 @@ class RatingCollection:
             limits={**limits, **said},
             rubric=reading.rubric,
             drop=reading.faults == "drop",
-            means=settings.over_items,
-            layout=AUTO_LAYOUT if settings.over_items else reading.layout,
+            means=settings.is_over_items,
+            layout=AUTO_LAYOUT if settings.is_over_items else reading.layout,
             known_names=names,
         )
         self.add_table(table, settings.blank)

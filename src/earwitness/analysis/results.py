@@ -528,13 +528,13 @@ class Results(Result):
         return [choice for scale in self.scales for choice in scale.choices]
 
     @property
-    def over_items(self) -> bool:
+    def is_over_items(self) -> bool:
         """Whether values are means over raters, so that items are the units of inference."""
         return self.plan.interval == ITEM_T
 
     @property
     def units(self) -> int:
         """Number of kept listeners, or of items in tables of means."""
-        if not self.over_items:
+        if not self.is_over_items:
             return self.listeners - len(self.left)
         return len({stimulus.key.item for scale in self.scales for stimulus in scale.stimuli})

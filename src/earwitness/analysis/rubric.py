@@ -12,7 +12,7 @@ import numpy as np
 
 from earwitness.analysis.effects import number_names
 from earwitness.analysis.means import compare_systems
-from earwitness.analysis.prepare import CodedRatings, are_choices, code_ratings
+from earwitness.analysis.prepare import CodedRatings, code_ratings, has_choices
 from earwitness.analysis.results import (
     AlternativeContrast,
     Correlation,
@@ -67,7 +67,7 @@ def dimension_correlations(
         x, y = means[:, a], means[:, b]
         pearson = clustered_pearson(x, y, items[first], drawn)
         spearman = clustered_spearman(x, y, items[first], drawn)
-        if settings.over_items:  # raters are not known
+        if settings.is_over_items:  # raters are not known
             within = replace(pearson, value=nan, low=nan, high=nan, n=0)
         else:
             centred = centre_within_raters(rows[:, [a, b]], raters)
@@ -154,7 +154,7 @@ def alternative_contrasts(
                 for own in (alternative.every, alternative.rest)
             )
             is_changed = every.ratings != rest.ratings and every.ratings and rest.ratings
-            if is_changed and not are_choices(every.ratings):
+            if is_changed and not has_choices(every.ratings):
                 yield from _compare_both(alternative.text, every, rest, settings)
 
 

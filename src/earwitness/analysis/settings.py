@@ -81,7 +81,7 @@ class AnalysisSettings:
     low_is_good: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.over_items:
+        if not self.is_over_items:
             _check_name("interval", self.plan.interval, ANALYSIS_INTERVALS)
         _check_name("correction", self.plan.correction, ANALYSIS_CORRECTIONS)
         _check_name("test", self.plan.test, ANALYSIS_TESTS)
@@ -116,7 +116,7 @@ class AnalysisSettings:
             raise UsageError(f"draws must be at least 1, got {self.draws}")
 
     @property
-    def over_items(self) -> bool:
+    def is_over_items(self) -> bool:
         """Whether values are means over raters, so that items are the units of inference."""
         return self.plan.interval == ITEM_T
 
@@ -124,7 +124,7 @@ class AnalysisSettings:
     def methods(self) -> tuple[str, ...]:
         """Interval methods to compute, the planned one first; only this one for means."""
         first = self.plan.interval
-        if self.over_items:
+        if self.is_over_items:
             return (first,)
         others = [
             interval

@@ -156,7 +156,7 @@ class ChapterCases(Cases):
         return np.ones(len(self), np.int64) if self.spans is None else np.diff(self.spans)
 
     @property
-    def several(self) -> bool:
+    def has_several(self) -> bool:
         """Whether cases may have more than one reference."""
         return self.spans is not None
 

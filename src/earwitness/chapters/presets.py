@@ -515,7 +515,7 @@ def align_transcript(
 
     if audio.name is None or is_address(audio.name):
         reason = "no audio" if audio.name is None else "audio at an address, which is not loaded"
-        needs = "must be aligned" if transcript.timed else "has no times"
+        needs = "must be aligned" if transcript.is_timed else "has no times"
         return f"{needs}, and the item has {reason}", NO_AUDIO_REMEDY
     aligner = open_aligner(reading.aligner_name)
     try:

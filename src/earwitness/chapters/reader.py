@@ -82,9 +82,9 @@ from earwitness.task import GroupLabels, ParsedBatch, Slicing, TaskReader
 from earwitness.text.scripts import (
     NOT_LATIN_REMARK,
     UNSPACED_REMARK,
+    has_no_latin,
+    is_unspaced,
     latin_notes,
-    not_latin,
-    unspaced,
 )
 from earwitness.text.sentences import SpokenPiece, timed_sentences
 from earwitness.text.timed_transcripts import (
@@ -115,7 +115,7 @@ def text_remarks(cases: ChapterCases) -> Counter[str]:
     if cases.texts is None:
         return Counter()
     title_lists = [titles for titles in cases.texts.references if titles is not None]
-    foreign = sum(not_latin(" ".join(text for text, _ in titles)) for titles in title_lists)
+    foreign = sum(has_no_latin(" ".join(text for text, _ in titles)) for titles in title_lists)
     both = zip(cases.texts.outputs, cases.texts.items, strict=True)
     said = [text for (_, own, _), (text, _) in both if own is not None and text is not None]
     timed = [starts for _, starts in cases.texts.items if starts is not None]
@@ -124,7 +124,7 @@ def text_remarks(cases: ChapterCases) -> Counter[str]:
             "titles": len(title_lists),
             "wer": len(said),
             NOT_LATIN_REMARK: foreign,
-            UNSPACED_REMARK: sum(map(unspaced, said)),
+            UNSPACED_REMARK: sum(map(is_unspaced, said)),
             TIMED_SENTENCES_REMARK: len(timed),
             SINGLE_SENTENCE_REMARK: sum(len(starts) == 1 for starts in timed),
         }
@@ -253,7 +253,7 @@ def resolve(
         return faults
     is_list, is_aligned = not PRESETS[preset].kind.endswith("text"), False
     if content.boundaries is UNSET and transcript.sections:
-        is_aligned = not transcript.timed or (reading.force_alignment and not is_list)
+        is_aligned = not transcript.is_timed or (reading.force_alignment and not is_list)
     if is_aligned:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", EarwitnessWarning)

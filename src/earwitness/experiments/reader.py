@@ -90,7 +90,7 @@ class ExperimentData:
         return [name for name in self.systems if name in self.people]
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether all people made references of all items."""
         rows = (self.references.rows[item] for item in self.items)
         return all(len(self.references.annotators[row]) == len(self.people) for row in rows)

@@ -529,7 +529,7 @@ def _notes(
             f'"{name}" is scored against the other {people - 1} people, also in correlations with '
             "all people"
         )
-    if not data.complete:
+    if not data.is_complete:
         yield (
             "some people did not make references of all items: with k people, an item is scored "
             f"with those of the first k who did, and left out if there are none (with "

@@ -121,7 +121,7 @@ def _mark_section(section: Section) -> Section:
 def _trend_sentences(result: ReferencesExperiment) -> Iterator[str]:
     """Yield each value with the fewest and the most people, and where it levels off."""
     for value in result.values:
-        points = result.curve_points(value.name, isolated=result.with_isolated)
+        points = result.curve_points(value.name, isolated=result.has_isolated_curves)
         curves = [
             [(n, curve[n].mean) for n in sorted(curve) if not isnan(curve[n].mean)]
             for curve in points.values()
@@ -284,7 +284,7 @@ def _value_sections(result: ReferencesExperiment) -> Iterator[Section]:
         )
     for value in result.values:
         parts = list[Part]()
-        for isolated in dict.fromkeys((result.with_isolated, False)):
+        for isolated in dict.fromkeys((result.has_isolated_curves, False)):
             points = result.curve_points(value.name, isolated=isolated)
             title = f"{value_title(value)} by number of people"
             title += ", without isolated people" if result.has_isolated and not isolated else ""
@@ -388,7 +388,7 @@ def _system_section(result: ReferencesExperiment) -> Section:
         name = "judges" if result.scale is None else f"judges ({result.scale.name})"
         columns.append((Column(name, show=lambda mean: f"{mean:.2f}"), result.judged))
     for value in result.values:
-        points = result.curve_points(value.name, isolated=result.with_isolated)
+        points = result.curve_points(value.name, isolated=result.has_isolated_curves)
         first = {s: curve[fewest].mean for s, curve in points.items() if fewest in curve}
         last = {s: _estimate(curve[max(curve)], "items") for s, curve in points.items()}
         if fewest < most:

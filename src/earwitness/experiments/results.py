@@ -183,7 +183,7 @@ class ReferencesExperiment(Result):
         return any(person.isolated for person in self.annotators)
 
     @property
-    def with_isolated(self) -> bool:
+    def has_isolated_curves(self) -> bool:
         """Whether there are curves that include isolated people."""
         return any(point.isolated for point in self.curves)
 

@@ -10,7 +10,7 @@ from math import isnan
 
 import numpy as np
 
-from earwitness.analysis.prepare import are_choices, code_ratings
+from earwitness.analysis.prepare import code_ratings, has_choices
 from earwitness.core import Key, Rating, Score, group_values, number_keys
 from earwitness.errors import UsageError, nearest
 from earwitness.metaeval.levels import ScoreRatingGrid, cell_means, evaluate_grid
@@ -172,7 +172,7 @@ def join_scores_and_ratings(
     """
     scale_ratings = [rating for rating in ratings if rating.scale == scale]
     opponents = {rating.against.system for rating in scale_ratings if rating.against}
-    paired = are_choices(scale_ratings) or len(opponents) > 1
+    paired = has_choices(scale_ratings) or len(opponents) > 1
     rated = {
         key
         for rating in scale_ratings
@@ -384,7 +384,7 @@ def _redundant_columns(columns: dict[str, Column]) -> Iterator[tuple[str, str]]:
     for name, column in columns.items():
         first = min(column)
         alike = seen.setdefault((len(column), first, f"{column[first]:.10g}"), [])
-        same = next((other for other in alike if _are_equal(column, columns[other])), "")
+        same = next((other for other in alike if _is_equal(column, columns[other])), "")
         defined = [value for value in column.values() if not isnan(value)]
         if not defined:
             yield name, "undefined for all outputs"
@@ -397,7 +397,7 @@ def _redundant_columns(columns: dict[str, Column]) -> Iterator[tuple[str, str]]:
         alike.append(name)
 
 
-def _are_equal(column: Column, other: Column) -> bool:
+def _is_equal(column: Column, other: Column) -> bool:
     """Return whether two columns have the same outputs, with values equal except for rounding."""
     return column.keys() == other.keys() and all(
         f"{value:.10g}" == f"{other[output]:.10g}" for output, value in column.items()

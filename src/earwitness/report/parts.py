@@ -274,7 +274,7 @@ class Matrix:
     votes: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def estimated(self) -> bool:
+    def has_estimates(self) -> bool:
         """Whether any system has an estimate of its own."""
         return any(estimate is not None for estimate in self.systems.values())
 

@@ -229,7 +229,7 @@ def rank_systems(part: Matrix) -> list[str]:
             return system in part.controls, -sign * estimate.value
         verdicts = [verdict(part, system, other) for other in part.systems]
         balance = verdicts.count("worse") - verdicts.count("better")
-        return system in part.controls, inf if part.estimated else balance
+        return system in part.controls, inf if part.has_estimates else balance
 
     return sorted(part.systems, key=rank)
 
@@ -294,7 +294,7 @@ def _matrix_table(part: Matrix) -> Table:
         (a, *_estimate_cell(part, a), *(_verdict_mark(part, a, b) for b in part.systems))
         for a in part.systems
     )
-    estimate_heading = ("estimate",) if part.estimated else ()
+    estimate_heading = ("estimate",) if part.has_estimates else ()
     header = ("", *estimate_heading, *(f"vs {system}" for system in part.systems))
     return Table(f"{part.title}: pairwise comparison", header, rows)
 
@@ -304,7 +304,7 @@ def _estimate_cell(part: Matrix, system: str) -> list[str]:
     estimate = part.systems[system]
     votes = part.votes.get(system, 0)
     text = "–" if estimate is None else cell(estimate, part.value, votes)
-    return [text] if part.estimated else []
+    return [text] if part.has_estimates else []
 
 
 def _verdict_mark(part: Matrix, a: str, b: str) -> str:

@@ -193,7 +193,7 @@ class MeasureBlock:
         settings, metrics = self.settings, self.settings.metrics
         cases, each, left_out = parsed.cases, None, None
         with_each = settings.by_annotator and self.references is not None
-        if not settings.ceiling or (not cases.several and not settings.by_annotator):
+        if not settings.ceiling or (not cases.has_several and not settings.by_annotator):
             statistics = metrics.measure(cases)
             if with_each:
                 each = self._each(cases, metrics.measure(cases.each()))

@@ -489,7 +489,7 @@ class _SkimSearch:
         for seed in self._find_seeds():
             for group in groups:
                 part, place, _ = group[-1]
-                if seed[0] <= part + 1 and self._agree(seed[1].offset, place.offset):
+                if seed[0] <= part + 1 and self._is_agreed(seed[1].offset, place.offset):
                     group.append(seed)
                     break
             else:
@@ -521,7 +521,7 @@ class _SkimSearch:
                 if min(added / np.sqrt(max(1 - r**2, 0.05)), place.likeness) >= self._min_likeness:
                     kept.append((place, False))
                 elif alike and place.likeness >= SAME_LIKENESS_RATIO * other.likeness:
-                    continues = any(self._agree(place.offset, offset) for offset in before)
+                    continues = any(self._is_agreed(place.offset, offset) for offset in before)
                     kept[twin] = (place if continues else other, True)
             before = [place.offset for place, _ in kept]
             yield from ((part, *seed) for seed in kept)
@@ -532,7 +532,7 @@ class _SkimSearch:
         energies = (first @ first) * (second @ second)
         return abs(float(first @ second)) / float(np.sqrt(energies) + 1e-20)
 
-    def _agree(self, offset: float, other: float) -> bool:
+    def _is_agreed(self, offset: float, other: float) -> bool:
         return abs(offset - other) <= OFFSET_TOLERANCE_SECONDS * self.rate
 
     def _measure_extent(self, part: int, place: _Place) -> tuple[int, int]:

@@ -410,7 +410,7 @@ def _look(network: Network, summary: SummaryMatches, costs: StepCosts, most: int
     """
     band = Band.of(summary, most)
     people = SupportCosts(network, summary, costs)
-    if network.original or not summary.few or not people.fits:
+    if network.original or not summary.has_few_matches or not people.fits:
         return _PathSearch(distances(network, summary, costs, band), None, band)
     return _PathSearch(distances(network, summary, people.costs, band), people, band)
 
@@ -435,7 +435,7 @@ def _least_rate(network: Network, summary: SummaryMatches) -> _PathSearch:
     rate = EditRate(
         *min(candidates, key=lambda path: Fraction(*path)), summary.words, network.longest
     )
-    if not summary.few:
+    if not summary.has_few_matches:
         guess = distances(network, summary, rate.costs, _narrow(summary))
         rate = rate.better(guess.least) if guess.least < 0 else rate
     while True:

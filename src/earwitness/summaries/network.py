@@ -178,7 +178,7 @@ class SummaryMatches:
         return np.cumsum(np.array(self.firsts) > 0)
 
     @property
-    def few(self) -> bool:
+    def has_few_matches(self) -> bool:
         """Whether most words match no node."""
         return 2 * self.matchable_counts.item(-1) < self.words
 
@@ -201,7 +201,7 @@ def enough(network: Network, summary: SummaryMatches) -> list[tuple[int, int]]:
     """Return upper bounds of edits for the longest, the shortest and a good path, with words."""
     size = summary.words
     candidates = [(max(size, length), length) for length in (network.longest, network.shortest)]
-    if summary.by_position and not summary.few:
+    if summary.by_position and not summary.has_few_matches:
         candidates.append(_good(network, summary))
     return candidates
 

@@ -54,7 +54,7 @@ class Band:
         if not summary.by_position:
             return cls(summary.words)
         alone = summary.words - summary.matchable_counts.item(-1)
-        return cls(edits - alone, edits if summary.few else None)
+        return cls(edits - alone, edits if summary.has_few_matches else None)
 
     def cells(self, network: Network, summary: SummaryMatches) -> tuple[Places, Places]:
         """For every word of a network its first cell, and the one behind its last."""

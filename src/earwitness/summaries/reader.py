@@ -36,7 +36,7 @@ from earwitness.summaries.records import (
     SummaryReferenceLine,
 )
 from earwitness.task import TaskReader
-from earwitness.text.scripts import NOT_LATIN_REMARK, latin_notes, not_latin
+from earwitness.text.scripts import NOT_LATIN_REMARK, has_no_latin, latin_notes
 from earwitness.text.timed_transcripts import (
     TRANSCRIPTS,
     guess_transcript_form,
@@ -370,7 +370,7 @@ class SummaryReader(TaskReader):
         pairs = zip(names, summaries, strict=True)
         odd = Counter(f"{AMBIGUOUS_REMARK}{side} {name}" for name, one in pairs if one.ambiguous)
         if references:
-            odd[NOT_LATIN_REMARK] = sum(not_latin(summary.summary.text) for summary in summaries)
+            odd[NOT_LATIN_REMARK] = sum(has_no_latin(summary.summary.text) for summary in summaries)
         return +odd
 
     def example(

@@ -14,12 +14,12 @@ UNSPACED_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYAN
 ENGLISH_MODEL = "minilm"  # model trained on English
 
 
-def not_latin(text: str) -> bool:
+def has_no_latin(text: str) -> bool:
     """Whether a text has letters, but no word in Latin letters or digits."""
     return any(letter.isalpha() for letter in text) and not LATIN_WORD.search(text.lower())
 
 
-def unspaced(text: str) -> bool:
+def is_unspaced(text: str) -> bool:
     """Whether most letters of a text belong to a script without spaces between words."""
     letters = [letter for letter in text if letter.isalpha()]
     count = sum(name(letter, "").startswith(UNSPACED_SCRIPTS) for letter in letters)

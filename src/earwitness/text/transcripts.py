@@ -63,7 +63,7 @@ class Transcript:
     duration: float | None = None
 
     @property
-    def timed(self) -> bool:
+    def is_timed(self) -> bool:
         """Whether every section has a time."""
         return 0 < len(self.sections) == len(self.times)
 

@@ -28,7 +28,7 @@ from earwitness.analysis.report.choices import (
 from earwitness.analysis.report.differences import basis_sentences, matrix_of
 from earwitness.analysis.report.export import methods_paragraph
 from earwitness.analysis.report.means import has_pairs, rated_clause, vote_methods
-from earwitness.analysis.report.screening import all_failed, failure_clause
+from earwitness.analysis.report.screening import failure_clause, has_only_failures
 from earwitness.analysis.report.wording import (
     INTERVAL_WORDING,
     MAX_LISTED_NAMES,
@@ -123,10 +123,10 @@ HEADLINES = {
 def _headlines(results: Results) -> Iterator[Topic]:
     """Yield the finding, what limits it, then further findings and excluded listeners."""
     findings = [*differences.headlines(results), *choices.headlines(results)]
-    limits = [capitalized(failure_clause(results))] if all_failed(results) else []
+    limits = [capitalized(failure_clause(results))] if has_only_failures(results) else []
     limits += first_notes(results.notes)
     limits += [SIMULATED_NOTE] if results.simulated else []
-    if results.over_items:
+    if results.is_over_items:
         limits.append(f"{raters_clause(results)}; {UNKNOWN_RATERS_CLAUSE}")
     changes = [f"Deviation from the planned analysis: {change}" for change in results.changed]
     yield Topic("", findings[:1])
@@ -242,9 +242,9 @@ def _paper_about(results: Results, figures: Mapping[str, list[str]]) -> Iterator
         kind if kind == MEANS else f"{kind} ({join_names(names)})"
         for kind, names in figures.items()
     ]
-    by = "over" if results.over_items else "by"
+    by = "over" if results.is_over_items else "by"
     yield f"{capitalized(join_names(kinds or ['ratings']))} {by} {people}{excluded}."
-    if results.over_items:
+    if results.is_over_items:
         yield f"{raters_clause(results)}."
     if results.simulated:
         yield f"{SIMULATED_NOTE}."

@@ -17,8 +17,8 @@ from earwitness.analysis.report.wording import (
     LISTENER,
     MAX_LISTED_NAMES,
     UNBOUNDED,
-    any_defined,
     draw_named_cells,
+    has_defined,
 )
 from earwitness.analysis.results import (
     Effect,
@@ -64,7 +64,7 @@ def sections(results: Results) -> Iterator[Section]:
         yield Section("Test–retest reliability", (table,), place="pages")
     if results.doubled:
         note = doubled_sentence(results)
-        title = "Outputs with several rows" if results.over_items else "Repeated votes"
+        title = "Outputs with several rows" if results.is_over_items else "Repeated votes"
         yield Section(title, (_repeat_table(results),), note, "pictures", folded=True)
     items = tuple(filter(None, map(_item_table, results.scales)))
     if items:
@@ -171,7 +171,7 @@ _retest_cells = attrgetter("scale", "pairs", "change.n", "change", "error", "sam
 
 
 def _repeat_table(results: Results) -> Table:
-    means = results.over_items
+    means = results.is_over_items
     title, noun = ("outputs with several rows", "mean") if means else ("repeated votes", "vote")
     listener = replace(LISTENER, hidden=means)
     columns = ("item", "system", "scale", listener, f"{noun}s", f"{noun} used")
@@ -208,7 +208,7 @@ def methods(results: Results) -> Iterator[str]:
         for scale in results.scales
         for agreement in scale.agreement
         for name, estimate in agreement.figures.items()
-        if any_defined([estimate])
+        if has_defined([estimate])
     )
     if names:
         listed = join_names([*names], MAX_LISTED_NAMES)
@@ -216,7 +216,7 @@ def methods(results: Results) -> Iterator[str]:
     floors = [
         f"{scale.value.name} {_floor_text(scale.subjects)}"
         for scale in results.scales
-        if scale.subjects and any_defined(scale.subjects.inconsistencies.values())
+        if scale.subjects and has_defined(scale.subjects.inconsistencies.values())
     ]
     if floors:
         yield (

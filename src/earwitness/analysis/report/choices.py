@@ -13,10 +13,10 @@ from earwitness.analysis.report.wording import (
     LISTENER,
     MAX_LISTED_NAMES,
     UNBOUNDED,
-    any_defined,
     capitalized,
     correction_clause,
     difference_columns,
+    has_defined,
     scope_text,
 )
 from earwitness.analysis.results import BradleyTerryAbilities, PairChoices, Results, ScaleResults
@@ -76,7 +76,7 @@ def _test_sentences(results: Results) -> Iterator[str]:
     clauses = [test.about for test in choice_tests(results)]
     if any(not isnan(choice.p) and isnan(choice.share.low) for choice in choices):
         clauses.append(SIGN_TEST_CLAUSE)
-    if any_defined([replace(choice.share, value=choice.share.low) for choice in choices]):
+    if has_defined([replace(choice.share, value=choice.share.low) for choice in choices]):
         are_many = len(choices) > 1 and results.plan.correction != NO_CORRECTION
         clauses.append(f"{INTERVALS_CLAUSE}{' and simultaneous for all pairs' if are_many else ''}")
     yield from (f"{capitalized(clause)}." for clause in clauses)
@@ -215,13 +215,13 @@ def methods(results: Results) -> Iterator[str]:
             f"({'; '.join(sides)}); p values are {correction_clause(results)}."
         )
         yield from _test_sentences(results)
-    keen = [c.sensitivity.method for c in choices if c.sensitivity and any_defined([c.sensitivity])]
+    keen = [c.sensitivity.method for c in choices if c.sensitivity and has_defined([c.sensitivity])]
     if keen:
         models = sorted({method.rpartition("|")[-1] for method in keen})
         names = join_names([SENSITIVITY_MODELS.get(m, m) for m in models], MAX_LISTED_NAMES)
         yield f"Sensitivity is reported as d′ {names}."
     able = [scale.abilities for scale in results.scales if scale.abilities]
-    if any(any_defined(abilities.systems.values()) for abilities in able):
+    if any(has_defined(abilities.systems.values()) for abilities in able):
         has_ties = any(abilities.ties is not None for abilities in able)
         model = "Bradley–Terry model with ties (Davidson)" if has_ties else "Bradley–Terry model"
         yield (

@@ -100,7 +100,7 @@ def _friedman_tests(results: Results) -> list[tuple[ScaleResults, FriedmanTest]]
 def matrix_of(results: Results, scale: ScaleResults) -> Matrix:
     """Return the matrix of means and contrasts of a scale."""
     names = list(scale.systems)
-    if against_others_only(scale):
+    if is_relative(scale):
         names = list(dict.fromkeys(name for c in scale.contrasts for name in (c.b, c.a)))
     means = {n: scale.systems[n].mean if n in scale.systems else None for n in names}
     few = tuple(n for n, r in scale.systems.items() if has_few_votes(r.votes, r.units))
@@ -116,7 +116,7 @@ def matrix_of(results: Results, scale: ScaleResults) -> Matrix:
     )
 
 
-def against_others_only(scale: ScaleResults) -> bool:
+def is_relative(scale: ScaleResults) -> bool:
     """Return whether systems were rated relative to others (CCR, SDG), so some have no mean."""
     return any(name not in scale.systems for c in scale.contrasts for name in (c.a, c.b))
 
@@ -167,7 +167,7 @@ def basis_sentences(results: Results) -> Iterator[str]:
         if names and len(names) < len(scale.systems):
             few.setdefault(names, []).append(scale.value.name)
     least = f"{MIN_VOTES_FOR_DIFFERENCE} votes or {MIN_LISTENERS_FOR_DIFFERENCE} listeners"
-    least = f"{MIN_VOTES_FOR_DIFFERENCE} items" if results.over_items else least
+    least = f"{MIN_VOTES_FOR_DIFFERENCE} items" if results.is_over_items else least
     for names, scales in few.items():
         verb = "is" if len(names) == 1 else "are"
         yield f"{join_names(names)} {verb} not ranked on {join_names(scales)}: fewer than {least}"
@@ -183,8 +183,8 @@ def headlines(results: Results) -> Iterator[str]:
     """Yield the finding of each scale, and which pairs were compared if not all were."""
     context = _finding_context(results)
     rated = [scale for scale in results.scales if scale.systems]
-    alone = [matrix_of(results, s) for s in rated if not against_others_only(s)]
-    relative = [matrix_of(results, s) for s in rated if against_others_only(s)]
+    alone = [matrix_of(results, s) for s in rated if not is_relative(s)]
+    relative = [matrix_of(results, s) for s in rated if is_relative(s)]
     if few := _too_few_sentence(results):
         yield few
         for matrix in alone:
@@ -221,7 +221,7 @@ def _friedman_sentences(results: Results) -> Iterator[str]:
 
 def _finding_context(results: Results) -> FindingContext:
     alpha, limit = 1 - results.plan.level, _limit_text(results)
-    if results.over_items:
+    if results.is_over_items:
         size = unit_count(results, results.units)
         return FindingContext(size, alpha, "on", unit="items", limit=limit)
     noun = "simulated listener" if results.simulated else "listener"
@@ -264,7 +264,7 @@ def _too_few_sentence(results: Results) -> str:
     if any(not isnan(choice.p) for choice in results.choices):
         return ""  # choices of one listener can be tested
     count = results.units
-    least = MIN_VOTES_FOR_DIFFERENCE if results.over_items else MIN_LISTENERS_FOR_DIFFERENCE
+    least = MIN_VOTES_FOR_DIFFERENCE if results.is_over_items else MIN_LISTENERS_FOR_DIFFERENCE
     if not 0 < count < least:
         return ""
     return (
@@ -333,9 +333,10 @@ def methods(results: Results) -> Iterator[str]:
     yield from (f"{sentence}." for sentence in basis_sentences(results))
     if tests := [test for _, test in _friedman_tests(results)]:
         units = join_names(sorted({f"{test.listeners:,}" for test in tests}), conjunction="or")
+        what = "items with" if results.is_over_items else "listeners who rated"
         yield (
-            "All systems of a scale were compared by a Friedman test, corrected for ties, over the "
-            f"{units} {'items with' if results.over_items else 'listeners who rated'} all of them."
+            "All systems of a scale were compared by a Friedman test, corrected for ties, over "
+            f"the {units} {what} all of them."
         )
     if sizes := _effect_sizes(results):
         ranked = results.plan.test == WILCOXON  # rank-biserial correlations have no interval

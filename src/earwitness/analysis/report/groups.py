@@ -68,7 +68,7 @@ def sections(results: Results) -> Iterator[Section]:
         if any(group.agreement for _, grouped in field_groups for group in grouped.groups):
             title = f"agreement by {name}"
             parts.append(_cell_table(title, name, field_groups, _agreement_cells))
-        counts = "items" if results.over_items else "listeners × items"
+        counts = "items" if results.is_over_items else "listeners × items"
         note = (
             f"n: {counts} in each cell. p is {correction_clause(results)} across all pairs and "
             f"groups of {name} on a scale; confidence intervals of differences "
@@ -198,7 +198,7 @@ def methods(results: Results) -> Iterator[str]:
 def _method_clause(results: Results, sorts: set[str]) -> str:
     if results.plan.interval == MIXED_MODEL:
         return ", by a mixed model of the differences"
-    if results.over_items:
+    if results.is_over_items:
         return ", by Welch's t test between groups of items"
     ways = []
     if "item" in sorts:

@@ -15,10 +15,10 @@ from earwitness.analysis.report.wording import (
     ESTIMATE,
     INTERVAL_WORDING,
     MAX_LISTED_NAMES,
-    any_defined,
     capitalized,
     deviation_label,
     draw_named_cells,
+    has_defined,
     interval_method,
     level_percent,
     share_words,
@@ -54,7 +54,7 @@ def sections(results: Results) -> Iterator[Section]:
         parts: tuple[Part, ...] = (lines, *map(_method_table, several))
         yield Section("Means by method", parts, place="pages", folded=True)
     counted = [s for s in rated if any(r.counts for r in s.systems.values())]
-    if results.over_items:
+    if results.is_over_items:
         spreads = tuple(_value_spread(scale, "means") for scale in counted)
         yield Section("Distribution of means over raters", spreads, place="pages")
     elif shapes := tuple(map(_vote_part, counted)):
@@ -199,13 +199,13 @@ def methods(results: Results) -> Iterator[str]:
     if not rated:
         return
     wording = INTERVAL_WORDING[interval_method(results)]
-    if any_defined(r.mean for r in rated):
+    if has_defined(r.mean for r in rated):
         yield f"Each mean is the {wording.estimand}."
     if any(isfinite(r.mean.high - r.mean.low) for r in rated):
         intervals = f"{level_percent(results)} confidence intervals of means"
         yield f"{intervals} were computed by {wording.about}."
     shares = [s for r in rated for s in (r.good, r.poor) if s is not None]
-    if any_defined(shares):
+    if has_defined(shares):
         method = join_names(sorted({s.method for s in shares}), MAX_LISTED_NAMES)
         yield (
             f"The shares of votes rated {_share_names(results.scales)} are also reported, each "
@@ -246,7 +246,7 @@ def vote_methods(results: Results) -> Iterator[str]:
         votes = sum(r.votes for scale in voted_scales for r in scale.systems.values())
         names = join_names([_scale_with_ends(scale) for scale in voted_scales], MAX_LISTED_NAMES)
         word = "scale" if len(voted_scales) == 1 else "scales"
-        noun = "mean" if results.over_items else "vote"
+        noun = "mean" if results.is_over_items else "vote"
         items = {r.items for scale in rated for r in scale.systems.values()}
         each = f" with {count_text(items.pop(), 'item')} each" if len(items) == 1 else ""
         yield (
@@ -256,7 +256,7 @@ def vote_methods(results: Results) -> Iterator[str]:
     follow = [_scale_with_ends(scale) for scale in rated if scale not in voted_scales]
     if follow:
         verb = "was" if len(follow) == 1 else "were"
-        noun = "means" if results.over_items else "votes"
+        noun = "means" if results.is_over_items else "votes"
         yield f"{join_names(follow, MAX_LISTED_NAMES)} {verb} derived from these {noun}."
     if results.doubled:
         yield doubled_sentence(results)
@@ -267,10 +267,10 @@ def vote_methods(results: Results) -> Iterator[str]:
 
 def doubled_sentence(results: Results) -> str:
     """Return the sentence on how repeated votes are resolved."""
-    noun = "mean" if results.over_items else "vote"
+    noun = "mean" if results.is_over_items else "vote"
     used = "mean" if results.rule == "mean" else f"{results.rule} {noun}"
     how = f"; the {used} was used" if results.rule else ""
-    if results.over_items:
+    if results.is_over_items:
         count = len({repeated.key for repeated in results.doubled})
         return f"{count_text(count, 'output has', 'outputs have')} several rows{how}."
     what = count_text(len(results.doubled), "stimulus was", "stimuli were")

@@ -13,9 +13,9 @@ from earwitness.analysis.report.wording import (
     MAX_LISTED_NAMES,
     UNBOUNDED,
     ColumnRows,
-    any_defined,
     difference_cells,
     difference_columns,
+    has_defined,
 )
 from earwitness.analysis.results import Results, RubricResults
 from earwitness.core import Estimate, Value, count_text
@@ -55,8 +55,8 @@ def methods(results: Results) -> Iterator[str]:
     if counts := count_faults(results):
         yield f"Faults in the data: {join_names(counts, MAX_LISTED_NAMES)}."
     correlations = rubric.correlations if rubric is not None else ()
-    if any_defined(x for c in correlations for x in (c.pearson, c.spearman, c.within)):
-        within = "" if results.over_items else ", and Pearson's within raters"
+    if has_defined(x for c in correlations for x in (c.pearson, c.spearman, c.within)):
+        within = "" if results.is_over_items else ", and Pearson's within raters"
         yield (
             f"Correlations between dimensions are Pearson's and Spearman's over captions{within}, "
             "with confidence intervals by a bootstrap over items."
@@ -67,7 +67,7 @@ def methods(results: Results) -> Iterator[str]:
 
 
 def _rubric_sentence(results: Results, rubric: RubricResults) -> str:
-    if results.over_items:
+    if results.is_over_items:
         formula = f"{rubric.formula}, computed from the means of the dimensions"
         totals = (
             "the totals of the table were used" if rubric.published else f"the total is {formula}"
@@ -164,7 +164,7 @@ def _fault_sections(results: Results) -> Iterator[Section]:
     """Yield the faults and their handling, and differences without faulty rows."""
     parts: list[Part] = []
     if results.faults:
-        names = 6 if results.over_items else 7
+        names = 6 if results.is_over_items else 7
         parts.append(draw_rows("faults", *_fault_table(results), names))
     if results.alternatives:
         title = "differences with and without faulty rows"
@@ -183,7 +183,7 @@ def _fault_table(results: Results) -> ColumnRows:
         Column("kind", "fault"),
         Column("item"),
         Column("system"),
-        Column("listener", "rater", show=str, hidden=results.over_items),
+        Column("listener", "rater", show=str, hidden=results.is_over_items),
         Column("scale", hidden=True),
         Column("told", "description"),
         Column("done", "handling"),
@@ -215,7 +215,7 @@ def _alternative_table(results: Results) -> ColumnRows:
             ("alternative", pair.alternative, pair.rest, pair.rest_items),
         ):
             difference_cell, *ps = difference_cells(test)
-            n = f"{items:,}" if results.over_items else f"{test.difference.n:,} × {items:,}"
+            n = f"{items:,}" if results.is_over_items else f"{test.difference.n:,} × {items:,}"
             place = values[pair.value], pair, pair.alternative, name, words
             rows.append((*place, difference_cell, n, *ps, items))
     return columns, rows

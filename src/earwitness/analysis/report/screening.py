@@ -30,7 +30,7 @@ from earwitness.report.sentences import join_names
 
 def methods(results: Results) -> Iterator[str]:
     """Yield the methods sentences on participants and screening."""
-    if results.over_items:
+    if results.is_over_items:
         yield f"{raters_clause(results)}."
         yield f"Ratings of single raters were not available: {UNKNOWN_RATERS_CLAUSE}."
         return
@@ -44,7 +44,7 @@ def _screening_sentences(results: Results) -> Iterator[str]:
     """Yield how many listeners were excluded by which rules, and rules not applied."""
     rules = applied_rules_text(results)
     by = f" by {rules}" if rules else ""
-    if all_failed(results):
+    if has_only_failures(results):
         yield f"{capitalized(failure_clause(results))}."
         if rules:
             yield f"Rules: {rules}."
@@ -57,7 +57,7 @@ def _screening_sentences(results: Results) -> Iterator[str]:
         yield f"{not_applied_clause(names)}."
 
 
-def all_failed(results: Results) -> bool:
+def has_only_failures(results: Results) -> bool:
     """Return whether every listener failed screening, in which case all are kept."""
     return bool(results.failed) and not results.left
 
@@ -109,7 +109,7 @@ def sections(results: Results) -> Iterator[Section]:
     """Yield the sections on excluded listeners, means with and without them, and all checks."""
     if not results.screened and not results.left and not results.rules:
         return
-    out = "failed" if all_failed(results) else "excluded"
+    out = "failed" if has_only_failures(results) else "excluded"
     note = " ".join(_screening_sentences(results))
     if any(not verdict.kept for verdict in results.screened):
         yield Section("Screening", (_failure_table(results, out),), note)
@@ -185,7 +185,7 @@ def headlines(results: Results) -> Iterator[str]:
         who = capitalized(name_listeners(results.left))
         yield f"{who} {verb} excluded by screening ({count})"
         yield from _change_sentences(results)
-    elif results.screened and not all_failed(results):
+    elif results.screened and not has_only_failures(results):
         yield f"None of {results.listeners:,} listeners was excluded by screening"
     if names := unapplied_rules(results):
         yield f"{not_applied_clause(names)} (see notes)"

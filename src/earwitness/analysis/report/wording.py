@@ -125,7 +125,7 @@ def interval_clause(results: Results) -> str:
     return INTERVAL_CLAUSES[results.plan.correction]
 
 
-def any_defined(estimates: Iterable[Estimate | None]) -> bool:
+def has_defined(estimates: Iterable[Estimate | None]) -> bool:
     """Return whether any of the estimates has a value."""
     return any(estimate is not None and not isnan(estimate.value) for estimate in estimates)
 
@@ -158,7 +158,7 @@ def scope_text(items: int) -> str:
 
 def unit_noun(results: Results) -> str:
     """Return what results generalize over: listener, or item for tables of means."""
-    return "item" if results.over_items else "listener"
+    return "item" if results.is_over_items else "listener"
 
 
 def unit_count(results: Results, count: int) -> str:

@@ -198,19 +198,19 @@ def matrix_table(part: Matrix) -> Html:
     systems = rank_systems(part)
     rows = [
         [
-            *([_estimate_cell(part, a)] if part.estimated else []),
+            *([_estimate_cell(part, a)] if part.has_estimates else []),
             *(_draw_matrix_cell(part, a, b) for b in systems),
         ]
         for a in systems
     ]
     classes = [
         "matrix",
-        *(["alone"] if not part.estimated else []),
+        *(["alone"] if not part.has_estimates else []),
         *(["wide"] if len(systems) >= TWO_LINES_FROM_SYSTEMS else []),
     ]
     title, first = (
         f"{part.title}: pairwise comparison",
-        ["", *(["estimate"] if part.estimated else [])],
+        ["", *(["estimate"] if part.has_estimates else [])],
     )
     return _draw_square(title, systems, rows, classes, first, "vs ")
 

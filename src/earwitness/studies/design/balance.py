@@ -415,7 +415,7 @@ class _BlockBalance:
         return self.design.study.blocks[self.number]
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether each listener hears all systems."""
         return self.block.heard >= len(self.block.systems)
 
@@ -428,7 +428,7 @@ class _BlockBalance:
         twice = sum(count > 1 for count in names.values())
         yield Claim("clips in more than one subset", str(twice), "–", verdict(not twice))
         yield from similarity_claims(self.design, self.number)
-        if not self.complete:
+        if not self.is_complete:
             yield from shared_system_claims(self.design, self.number, self.heard)
         counts, other = (_count_occurrences(heard) for heard in (self.heard, self.other))
         label = f"times each {what} occurs, per session"
@@ -451,7 +451,7 @@ class _BlockBalance:
             heard.item, heard.treatment, shape=(len(heard.items), len(heard.treatments))
         )
         wanted = sorted({tuple(sorted(treatment)) for treatment in treatments})
-        if not self.complete and len(treatments) == 1:  # sets differ: count votes per system
+        if not self.is_complete and len(treatments) == 1:  # sets differ: count votes per system
             wanted = [(system,) for system in self.block.systems]
             counts = counts @ np.array([[s in t for (s,) in wanted] for t in heard.treatments])
         else:
@@ -467,7 +467,7 @@ class _BlockBalance:
         if nobody:
             label += f"; heard by no listener: {', '.join(nobody)}"
         even = verdict(is_within(votes, 1))
-        if not self.complete:
+        if not self.is_complete:
             size = 2 if len(treatments) > len(self.block.systems) else 1
             kept = [is_within(counts, 1) for counts in by_panel]
             even = judge_panels(kept, heard, self.block, size)

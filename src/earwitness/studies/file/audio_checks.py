@@ -328,7 +328,7 @@ def _format_notes(sounds: SoundSequence) -> Iterator[str]:
             for name, count in counts:
                 own = (s.system for s, form in zip(sounds, forms, strict=True) if form == name)
                 systems = join_names(list(dict.fromkeys(own)))
-                parts.append(f"{name} ({_count(count, 'file')} of {systems})")
+                parts.append(f"{name} ({count_text(count, 'file')} of {systems})")
             yield f"{what} differ: {'; '.join(parts)} — {NORMALIZE_REMEDY} {option}"
 
 
@@ -351,8 +351,8 @@ def _length_notes(clips: SoundsByClip) -> Iterator[str]:
         option = f" --tolerance {ceil(apart * 10) / 10:g} if it is the right file"
         option *= apart > LARGE_LENGTH_DIFFERENCE_SECONDS
         yield (
-            f"lengths differ: {system} in {len(deviation):,} of {_count(len(clips), 'clip')}, at most "
-            f"{apart:.3g} s {how} than other conditions ({item}) — {NORMALIZE_REMEDY} "
+            f"lengths differ: {system} in {len(deviation):,} of {count_text(len(clips), 'clip')}, "
+            f"at most {apart:.3g} s {how} than other conditions ({item}) — {NORMALIZE_REMEDY} "
             f"--length pad{option}"
         )
 
@@ -370,9 +370,9 @@ def _loudness_notes(clips: SoundsByClip, captioned: bool) -> Iterator[str]:
             f"{sound.system} {_number(sound.audio.loudness)}" for sound in (ordered[0], ordered[-1])
         )
         yield (
-            f"loudness differs by more than {LOUDNESS_TOLERANCE_LU:g} LU between the conditions of "
-            f"{len(wide):,} of {_count(len(clips), 'clip')}, at most {wide[item]:.1f} LU ({item}: "
-            f"{softest}, {loudest} LUFS) — {NORMALIZE_REMEDY}"
+            f"loudness differs by more than {LOUDNESS_TOLERANCE_LU:g} LU between the conditions "
+            f"of {len(wide):,} of {count_text(len(clips), 'clip')}, at most "
+            f"{wide[item]:.1f} LU ({item}: {softest}, {loudest} LUFS) — {NORMALIZE_REMEDY}"
         )
     means = {item: fmean(s.audio.loudness for s in same) for item, same in clips.items()}
     low, high = (choose(means, key=lambda name: means[name]) for choose in (min, max))
@@ -412,10 +412,10 @@ def _clipping_notes(sounds: SoundSequence) -> Iterator[str]:
     for system, found in _by_system([sound for sound in sounds if sound.audio.clipped]).items():
         found.sort(key=lambda sound: -sound.audio.clipped)
         of_system = sum(sound.system == system for sound in sounds)
-        shown = [f"{s.item} {_count(s.audio.clipped, 'time')}" for s in found]
+        shown = [f"{s.item} {count_text(s.audio.clipped, 'time')}" for s in found]
         yield (
-            f"clipping: {len(found):,} of {_count(of_system, 'file')} of {system} reach full scale "
-            f"for {MIN_CLIPPED_SAMPLES} samples or more ({_list_examples(shown)}) — "
+            f"clipping: {len(found):,} of {count_text(of_system, 'file')} of {system} reach full "
+            f"scale for {MIN_CLIPPED_SAMPLES} samples or more ({_list_examples(shown)}) — "
             "create the files again at a lower level"
         )
 
@@ -441,8 +441,8 @@ def _duplicate_notes(
     for group, items in clips_of.items():
         count = sum(sound.system == group[0] for sound in sounds)
         yield (
-            f"identical audio: {join_names(group)} in {len(items):,} of {_count(count, 'clip')} "
-            f"({_list_examples(items)}) — {remedy}"
+            f"identical audio: {join_names(group)} in {len(items):,} of "
+            f"{count_text(count, 'clip')} ({_list_examples(items)}) — {remedy}"
         )
     if systems_of:
         groups = [
@@ -533,7 +533,3 @@ def _range(values: Sequence[float]) -> str:
 
 def _number(value: float) -> str:
     return f"{round(value, 1) + 0.0:.1f}".replace("-", MINUS)
-
-
-def _count(number: int, what: str) -> str:
-    return count_text(number, what)

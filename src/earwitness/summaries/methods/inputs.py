@@ -30,7 +30,7 @@ from earwitness.summaries.reader import (
 )
 from earwitness.summaries.records import ITEMS, REFERENCES, SummaryItemLine
 from earwitness.task import Filter
-from earwitness.text.scripts import unspaced
+from earwitness.text.scripts import is_unspaced
 from earwitness.text.sentences import (
     SpokenPiece,
     group_sentences,
@@ -139,7 +139,7 @@ def _load_json(text: str) -> Any:
 
 def _note_unspaced(text: str, tokenize: str) -> tuple[str, ...]:
     """Return a note if a text without spaces is separated at spaces."""
-    return (UNSPACED_NOTE,) if tokenize == "blanks" and unspaced(text) else ()
+    return (UNSPACED_NOTE,) if tokenize == "blanks" and is_unspaced(text) else ()
 
 
 def split_text(text: str, name: str, tokenize: str = "blanks") -> tuple[SpokenUtterance, ...]:
