@@ -105,7 +105,8 @@ def draw_matrix(part: Matrix) -> Figure:
             mark = "?" if pair_verdict == "untested" else ""
             cells[a, b] = VERDICT_FILLS[pair_verdict][0], text + mark
     figure = _draw_grid(systems, cells)
-    figure.axes[0].set_xlabel(f"difference in {axis_label(part.value)} (row − column)")
+    label = f"difference in {axis_label(part.value)} (row − column)"
+    figure.axes[0].set_xlabel(label, loc="right")  # it may be wider than the cells
     handles = {
         text: Patch(facecolor=colour, edgecolor=GREY, linewidth=0.5)
         for key, (colour, text) in VERDICT_FILLS.items()
@@ -353,7 +354,7 @@ def draw_plane(part: Plane) -> Figure:
 
 # in points
 SIZES = NetworkSizes(
-    width=72 * PAGE_WIDTH, margin=18.0, gap=12.0, arcs=(14.0, 62.0), lift=8.0, head=13.0, foot=14.0
+    width=72 * PAGE_WIDTH, margin=12.0, gap=12.0, arcs=(14.0, 62.0), lift=8.0, head=13.0, foot=14.0
 )
 MIN_ARC_WIDTH, MAX_ARC_WIDTH = 0.6, 3.5
 KEY_HEIGHT = 13.0
