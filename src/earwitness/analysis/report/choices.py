@@ -259,11 +259,14 @@ def headlines(results: Results) -> Iterator[str]:
 
 
 def _ablest_system(scale: ScaleResults) -> Iterator[str]:
-    """Yield which of three or more systems has the highest ability."""
+    """Yield which system of several pairs has the highest ability."""
     systems = scale.abilities.systems if scale.abilities else {}
     values = {name: ability.value for name, ability in systems.items() if not isnan(ability.value)}
     ranked = sorted(values, key=values.__getitem__, reverse=True)
-    if len(ranked) > 2 and values[ranked[0]] > values[ranked[1]] + MEAN_TOLERANCE:
+    if (
+        min(len(ranked), len(scale.choices)) > 1
+        and values[ranked[0]] > values[ranked[1]] + MEAN_TOLERANCE
+    ):
         figure = cell(systems[ranked[0]], ABILITY)
         yield f"{scale.value.name}: {ranked[0]} has the highest Bradley–Terry ability ({figure})"
 
