@@ -285,7 +285,7 @@ def test_rows_that_stand_twice_show_results_with_and_without_them() -> None:
     one = next(one for one in found.alternatives if one.value == "precision")
     assert one.alternative == "without 1 output with several rows"
     assert one.rest.p == pytest.approx(p_without(made, "precision", {made[5]["item"]}))
-    assert "1 output has several rows; the first one is used" in methods_paragraph(found)
+    assert "1 output has several rows; the first mean was used" in methods_paragraph(found)
     with pytest.raises(InputError, match="has 2 rows"):
         analysed([*made, made[5]], doubled="refuse")
 

@@ -68,7 +68,8 @@ def sections(results: Results) -> Iterator[Section]:
         yield Section(title, (_repeat_table(results),), note, "pictures", folded=True)
     items = tuple(filter(None, map(_item_table, results.scales)))
     if items:
-        note = "Means per item; stimuli.csv contains all votes."
+        values = "means" if results.over_items else "votes"
+        note = f"Means per item; stimuli.csv contains all {values}."
         yield Section("Items", items, note, place="pictures", folded=True)
 
 
