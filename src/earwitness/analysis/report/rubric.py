@@ -91,10 +91,11 @@ SEVERITY_VALUE = Value("severity", "none", *UNBOUNDED, "")
 MAX_OPEN_FAULTS = 40  # more faults are folded
 STRONG_CORRELATION = 0.5  # correlations from here on are headlines
 CORRELATION_NOTE = (
-    "Over captions: means over raters, one point per caption. Within raters: single votes minus "
-    "the rater's mean. Confidence intervals are by a bootstrap over items. If two dimensions are "
-    "strongly correlated, the total may count the same aspect twice; compare single dimensions."
+    "Over captions: means over raters, one point per caption. Confidence intervals are by a "
+    "bootstrap over items. If two dimensions are strongly correlated, the total may count the same "
+    "aspect twice; compare single dimensions."
 )
+WITHIN_RATERS_NOTE = "Within raters: single votes minus the rater's mean."
 SEVERITY_NOTE = (
     "How far a rater is above (+) or below (−) the others on the same captions, in scale points: "
     "the bias of the subject model, with its confidence interval and the number of votes. "
@@ -108,7 +109,7 @@ def sections(results: Results) -> Iterator[Section]:
         yield Section(
             "Correlations between dimensions",
             (_correlation_heat(results.rubric),),
-            CORRELATION_NOTE,
+            CORRELATION_NOTE if results.over_items else f"{CORRELATION_NOTE} {WITHIN_RATERS_NOTE}",
             place="pages",
         )
     severity = _severity_table(results)
