@@ -57,7 +57,7 @@ SUBJECTS = {
         "--to",
         "--value",
     ),
-    *("--web", "--weight", "--where"),
+    *("--layout", "--web", "--weight", "--where"),
 }
 DEFAULTS = {
     "--coefficient": "metrics are ranked by Kendall's τ; correlations of scores are Pearson's r",

@@ -11,7 +11,6 @@ from warnings import warn
 
 import click
 
-from earwitness.analysis.rating_set import TableOptions
 from earwitness.cli.options import drop_unset, report_options
 from earwitness.cli.output import (
     FILE,
@@ -47,7 +46,7 @@ from earwitness.studies.design.report import (
 )
 from earwitness.studies.from_answers import study_ratings, study_summaries
 from earwitness.studies.population import Population
-from earwitness.studies.power import study_power
+from earwitness.studies.power import PilotOptions, study_power
 from earwitness.studies.prepare import study_anchors, study_import, study_new
 from earwitness.studies.simulate import simulated_write, study_simulate
 from earwitness.studies.study import STORE_FILE_NAME
@@ -66,7 +65,7 @@ from earwitness.studies.trials.single import P835
     "of their study if it is another one, or a table (repeatable).",
 )
 @signature_options(study_power, "pilot", "pilot_study", "reading", "runs")
-@signature_options(TableOptions, "scales")
+@signature_options(PilotOptions, "scales")
 @report_options
 def power_command(study: Path, pilot: tuple[Path, ...], **options: Any) -> None:
     """Estimate which differences STUDY can detect.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -14,6 +14,7 @@ from earwitness.analysis.rating_set import TABLE_ARGUMENTS, RatingSet, TableOpti
 from earwitness.core import Rating, StrPath
 from earwitness.errors import InputError, UsageError, nearest
 from earwitness.io.source import RecordSource, TableInput, table_inputs
+from earwitness.ratings.columns import AUTO_LAYOUT, LAYOUTS
 from earwitness.ratings.scales import Scale, Scales, parse_scales
 from earwitness.report.sentences import join_names
 from earwitness.stats.mixed_model import Components, fit_mixed_model
@@ -41,13 +42,27 @@ LISTENER_COUNT_FACTORS = (0.5, 1.0, 1.5, 2.0, 3.0)  # multiples of the planned n
 COMPONENT_NAMES = tuple(asdict(Components()))
 
 
+@dataclass(frozen=True, kw_only=True)
+class PilotOptions(TableOptions):
+    """How a pilot's table of votes is read; tables of means have no votes.
+
+    Parameters
+    ----------
+    layout
+        Layout of tables. auto: recognize tables of other tools; matrix: one column per listener;
+        plain: only the documented columns.
+    """
+
+    layout: Annotated[str, LAYOUTS] = AUTO_LAYOUT
+
+
 def study_power(
     study: StrPath | Study,
     *,
     pilot: TableInput | Sequence[TableInput] = (),
     pilot_study: StrPath | Study | None = None,
     pilot_scale: Annotated[str, "NAME[=LOW:HIGH]"] = "",
-    reading: TableOptions | None = None,
+    reading: PilotOptions | None = None,
     sd: Annotated[Mapping[str, float] | None, "NAME=POINTS"] = None,
     scale: Annotated[str, "NAME"] = "",
     differences: Sequence[float] = (),
@@ -62,7 +77,6 @@ def study_power(
     Parameters
     ----------
     study
-        Path of a study file, or a study.
     pilot
         Ratings of this or any earlier study, from which standard deviations are estimated after
         screening: files of answers, or tables as in ``study_analyse``, which may have other
@@ -90,7 +104,6 @@ def study_power(
     runs
         Number of simulated studies per row.
     seed
-        Random seed.
     **table
         Fields of ``reading``.
 
@@ -117,11 +130,11 @@ def study_power(
     if unknown := [name for name in table if name not in TABLE_ARGUMENTS]:
         raise TypeError(f"study_power() got an unexpected keyword argument '{unknown[0]}'")
     pilot_files = table_inputs(pilot, "pilot")
-    options = reading or TableOptions(**table)
+    options = reading or PilotOptions(**table)
     pilot_only = {
         "pilot_study": pilot_study is not None,
         "pilot_scale": bool(pilot_scale),
-        "columns of a pilot": options != TableOptions(),
+        "columns of a pilot": options != PilotOptions(),
     }
     _check_request(power, runs, differences, listeners, sd or {})
     if not pilot_files and any(pilot_only.values()):
