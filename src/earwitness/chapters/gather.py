@@ -253,9 +253,10 @@ def gather(
         Chapter format of files that are listed individually or have an unknown extension. Other
         formats follow from the extension and the content.
     custom_pattern
-        Regular expression for the presets custom and custom_ts.
+        Regular expression for the formats custom and custom_ts.
     timestamp_format
-        Time format for the preset custom_ts.
+        Time format for custom_ts, such as HH:MM:SS or MMSS, or a regular expression with groups h,
+        m, s.
     tier
         Tier of a TextGrid, or annotation of a JAMS file, by name or number. By default the only
         one; in a TextGrid, else the one named chapters.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from earwitness.chapters.cases import UNIT_SECONDS
+from earwitness.chapters.gather import gather
 from earwitness.chapters.metrics import (
     Agreement,
     Chunks,
@@ -22,12 +23,12 @@ from earwitness.chapters.presets import (
 )
 from earwitness.chapters.text_metrics import Sentences, TitleBertScore, TitleOverlap, WordErrorRate
 from earwitness.core import ExampleItem, TitlePair, Value
+from earwitness.docstrings import describe_parameters
 from earwitness.metric_set import MetricSet
 from earwitness.report.numbers import clock, number
 from earwitness.report.parts import Section, Table, Timeline
 from earwitness.speech import ALIGNERS
 from earwitness.task import Folders, Task, TaskOption, TaskReader
-from earwitness.text.times import TIMESTAMP_FORMATS
 
 
 def chapter_reader(_metrics: MetricSet, options: dict[str, str], folders: Folders) -> TaskReader:
@@ -148,13 +149,10 @@ CHAPTERS = Task(
             "Chapter format of transcripts, unless a line sets its own.",
             tuple(PRESETS),
         ),
-        TaskOption("custom_pattern", "Regular expression for the presets custom and custom_ts."),
-        TaskOption(
-            "timestamp_format",
-            f"Time format for custom_ts: {', '.join(TIMESTAMP_FORMATS)}, or a regular expression"
-            " with groups h, m, s.",
+        *(
+            TaskOption(name, describe_parameters(gather)[name])
+            for name in ("custom_pattern", "timestamp_format", "tier")
         ),
-        TaskOption("tier", "Tier of a TextGrid, or annotation of a JAMS file: name or number."),
         TaskOption(
             "heading_level",
             "Level of headings that are chapters (1 for #, 2 for ##), or each to score every level"

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from earwitness.chapters.gather import gather
 from earwitness.chapters.matching import TM_RULES
 from earwitness.chapters.presets import ItemAudio
 from earwitness.chunkseg import evaluate_batch, print_results
@@ -23,6 +24,7 @@ from earwitness.cli.output import (
     output_option,
     print_message,
 )
+from earwitness.cli.signatures import signature_options
 from earwitness.errors import EarwitnessWarning, InputError, file_problem
 from earwitness.io.atomic import AtomicFile
 from earwitness.io.source import RecordSource
@@ -33,8 +35,7 @@ from earwitness.io.source import RecordSource
 @option("--chunk-size", default=6.0, help="Chunk size in seconds.")
 @option("--collar", default=3.0, help="Collar in seconds.")
 @option("--format", metavar="NAME", help="Transcript format, such as cstart_ts.")
-@option("--custom-pattern", metavar="REGEX", help="Regular expression for custom formats.")
-@option("--timestamp-format", metavar="FORMAT", help="Time format for custom_ts.")
+@signature_options(gather, only=("custom_pattern", "timestamp_format"))
 @option("--src-lang", default="eng", help="Language of the audio (ISO 639-3).")
 @option("--tgt-lang", default="en", help="Language of the titles.")
 @choice_option(
