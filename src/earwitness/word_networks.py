@@ -40,7 +40,6 @@ def network(
     item: str,
     *,
     outputs: Place | None = None,
-    tokenize: str = "",
     **parameters: Any,
 ) -> NetworkResult:
     """Merge the reference summaries of an item into a word network.
@@ -54,10 +53,8 @@ def network(
     outputs
         Path, ``"-"`` or records with summaries of systems. The network then also has the path that
         is closest to the summary of each system.
-    tokenize
-        Tokenizer for texts of summaries: ``"blanks"`` (default) or ``"japanese"``.
     **parameters
-        Parameters of the metric ``sumaccy``.
+        Parameters of the metric ``sumaccy``, and ``language`` of the words, such as en or ja.
 
     Returns
     -------
@@ -89,7 +86,7 @@ def network(
     """
     source = reference_source(references)
     other = None if outputs is None else sources(outputs, references)[0]
-    _, metrics, reader = set_up(other, source, "sumaccy", parameters | {"tokenize": tokenize})
+    _, metrics, reader = set_up(other, source, "sumaccy", parameters)
     parsed, findings = read_references(source, reader, "fail")
     refuse_problems(findings.problems, "drawn", findings.count)
     if item not in parsed.rows:

@@ -237,8 +237,8 @@ def test_options_and_metrics_of_chapters_are_not_for_summaries() -> None:
         score([output(positions=[1])], [reference()], preset="srt")
     with pytest.raises(UsageError, match="belong to one task: collar is for chapters, kept is for"):
         score([output(positions=[1])], [reference()], metrics=["collar", "kept"])
-    with pytest.raises(UsageError, match='unknown tokenizer "japanes" — did you mean "japanese"'):
-        score([output(positions=[1])], [reference()], tokenize="japanes")
+    with pytest.raises(UsageError, match='unknown language "j" — use a code such as en, fr or ja'):
+        score([output(positions=[1])], [reference()], language="j")
 
 
 def test_japanese_is_cut_into_words() -> None:
@@ -247,10 +247,10 @@ def test_japanese_is_cut_into_words() -> None:
         "transcript": "日本の桜は春に美しく咲く",
         "references": [{"text": "桜は春に咲く"}, {"text": "日本の桜は咲く"}],
     }
-    assert value([output(text="桜は春に咲く")], [record], tokenize="japanese") == 1
-    scores = score([output(text="桜は咲く")], [record], tokenize="japanese")
+    assert value([output(text="桜は春に咲く")], [record], language="ja") == 1
+    scores = score([output(text="桜は咲く")], [record], language="ja")
     assert f"|tokenize=japanese(janome={version('janome')})" in scores.signature
-    drawn = network([record], "cherry", tokenize="japanese")
+    drawn = network([record], "cherry", language="ja")
     assert drawn.signature.endswith(f"|tokenize=japanese(janome={version('janome')})")
 
 
@@ -266,7 +266,7 @@ def test_a_tokenizer_that_is_not_there_has_no_version(monkeypatch: pytest.Monkey
         raise PackageNotFoundError(name)
 
     monkeypatch.setattr(words_module, "version", nowhere)
-    scores = score([output(positions=[1])], [reference()], tokenize="japanese")
+    scores = score([output(positions=[1])], [reference()], language="ja")
     assert scores.signature.endswith("|tokenize=japanese")
 
 
@@ -371,7 +371,7 @@ def test_texts_without_latin_words_are_noted_where_they_cannot_be_seen() -> None
 
 def test_japanese_without_its_tokenizer_is_told_of_it() -> None:
     record = {"item": "cherry", "transcript": "桜は咲く", "references": [{"text": "桜は"}]}
-    assert "--tokenize japanese" in problems([output(positions=[1])], [record])
+    assert "--language ja" in problems([output(positions=[1])], [record])
 
 
 @pytest.mark.parametrize("ending", ["ctm", "srt"])

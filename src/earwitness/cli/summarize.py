@@ -342,12 +342,7 @@ TEXTS_ARGUMENT = click.argument(
     type=EXISTING_FILE,
     metavar="TEXT…",
 )
-TEXT_LANGUAGE_OPTION = option(
-    "--language",
-    default=ENGLISH,
-    metavar="CODE",
-    help="Language of the texts, such as en or ja, by which they are split into words.",
-)
+TEXT_LANGUAGE_OPTION = signature_options(open_models, only=("language",))
 
 
 @click.group("summarizer", cls=SubcommandGroup)
@@ -364,7 +359,7 @@ def summarizer_command() -> None:
 @TEXTS_ARGUMENT
 @TEXT_LANGUAGE_OPTION
 @OUTPUT_OPTION
-def train_lm_command(texts: tuple[Path, ...], language: str, output: Path | None) -> None:
+def train_lm_command(texts: tuple[Path, ...], language: str | None, output: Path | None) -> None:
     """Estimate a language model from text.
 
     TEXT is a text file, of which every line is split into sentences, or a transcript (.srt, .json
@@ -378,7 +373,7 @@ def train_lm_command(texts: tuple[Path, ...], language: str, output: Path | None
     from earwitness.text.ngrams import write_arpa
 
     target = TextTarget(output, texts)
-    tokenizer = choose_tokenizer(language)
+    tokenizer = choose_tokenizer(language or ENGLISH)
     model = train_language_model(iterate_texts(texts, tokenizer), tokenize=tokenizer)
     target.write("".join(write_arpa(model)))
 
@@ -401,7 +396,7 @@ def iterate_texts(paths: Sequence[Path], tokenize: str) -> Iterator[Path | str]:
 @QUIET_OPTION
 def train_grammar_command(
     texts: tuple[Path, ...],
-    language: str,
+    language: str | None,
     output: Path,
     quiet: bool,
     **options: Any,
@@ -421,7 +416,7 @@ def train_grammar_command(
         if path.suffix.lower() in SPEECH_ENDINGS:
             raise UsageError(f"{path}: is a transcript — give text (.txt) or a treebank (.conllu)")
     with warnings_as_notes(), progress_bar(quiet=quiet, unit="sentences") as progress:
-        split = TOKENIZERS[choose_tokenizer(language)]
+        split = TOKENIZERS[choose_tokenizer(language or ENGLISH)]
         grammar = train_grammar(texts, split=split, progress=progress, **drop_unset(options))
     grammar.save(output)
     print_message(f"wrote {output}")

@@ -208,7 +208,7 @@ def _plain(
     extracted = extraction(words, item.words)
     if isinstance(extracted, NoExtraction):
         if reading.tokenize == "blanks" and UNSPACED_LETTER_PATTERN.search(content.text):
-            remedy = "use --tokenize japanese for Japanese, or give words and positions"
+            remedy = "use --language ja for Japanese, or give words and positions"
         return [Fault(f"{path}.text", _not_extracted(words, extracted.place, item), remedy)]
     return ParsedSummary(Summary(content.text, words, extracted.positions), extracted.ways > 1)
 

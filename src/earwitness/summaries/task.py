@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from earwitness.core import ExampleItem, Value
-from earwitness.errors import UsageError, nearest
 from earwitness.metric_set import MetricSet
 from earwitness.report.parts import ABOUT_ARCS, NetworkPart, Section
 from earwitness.summaries.metrics import (
@@ -23,16 +22,14 @@ from earwitness.summaries.text_metrics import (
     SummaryBertScore,
 )
 from earwitness.task import Folders, Task, TaskOption, TaskReader
-from earwitness.text.words import TOKENIZERS
 
 
 def summary_reader(metrics: MetricSet, options: dict[str, str], _folders: Folders) -> TaskReader:
     """Return a reader that determines the positions needed by the metrics."""
+    from earwitness.summaries.methods.summarize import ENGLISH, choose_tokenizer
     from earwitness.summaries.reader import SummaryOptions, SummaryReader
 
-    tokenize = options.pop("tokenize", "blanks")
-    if tokenize not in TOKENIZERS:
-        raise UsageError(f'unknown tokenizer "{tokenize}" — {nearest(tokenize, TOKENIZERS)}')
+    tokenize = choose_tokenizer(options.pop("language", ENGLISH))
     positional = [m for m in metrics.metrics if getattr(m, "needs", "positions") == "positions"]
     written = all(getattr(metric, "word_match", "position") == "surface" for metric in positional)
     return SummaryReader(SummaryOptions(not written, bool(positional), tokenize))
@@ -70,9 +67,9 @@ SUMMARIES = Task(
     reader=summary_reader,
     options=(
         TaskOption(
-            "tokenize",
-            "Tokenizer for texts of summaries.  [default: blanks]",
-            tuple(TOKENIZERS),
+            "language",
+            "Language of the words, such as en or ja; texts in Japanese are split into words.",
+            default="en",
         ),
     ),
     baselines=("lead", "random"),

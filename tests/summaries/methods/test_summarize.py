@@ -111,7 +111,6 @@ def test_other_languages_need_a_language_model_of_the_user() -> None:
         ({"language_model": "nowhere.arpa"}, "nowhere.arpa"),
         ({"grammar": "nowhere.json"}, "nowhere.json"),
         ({"scope": "talk"}, "unknown scope"),
-        ({"tokenize": "letters"}, "unknown tokenizer"),
         ({"topic": "nouns"}, "topic"),
     ],
 )

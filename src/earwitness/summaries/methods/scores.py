@@ -144,7 +144,7 @@ def find_language(code: str) -> str:
     try:
         import langcodes
     except ImportError:
-        raise MissingExtra("wordfreq", "summarizer", "significance scores") from None
+        raise MissingExtra("wordfreq", "summarizer", "language codes of three letters") from None
     try:
         found = langcodes.Language.get(base).language if base else None
     except ValueError:

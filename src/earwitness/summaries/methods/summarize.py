@@ -113,7 +113,7 @@ def open_models(
     grammar
         Grammar from summarizer train-grammar. By default none.
     language
-        Language of the words, such as en or ja.
+        Language of the words, such as en or ja; texts in Japanese are split into words.
     topic
         Rule for topic words, as in ``score_significance``.
     """
@@ -290,7 +290,6 @@ def summarize(
     grammar: str = "",
     language: str = ENGLISH,
     topic: str = "auto",
-    tokenize: str = "",
     progress: Progress = no_progress,
     **settings: Any,
 ) -> SummarizedSpeech:
@@ -302,9 +301,7 @@ def summarize(
         Path of a text or transcript (see ``earwitness.summaries.methods.inputs.read_speech``), or a
         list of utterances: texts, lists of words, or ``SpokenUtterance``.
     language_model, grammar, language, topic
-        Models, as in ``open_models``.
-    tokenize
-        Tokenizer of texts: ``"blanks"`` or ``"japanese"``; the latter by default for Japanese.
+        Models, as in ``open_models``. Texts in Japanese are split into words.
     progress
         Callback for progress reports, in utterances.
     **settings
@@ -326,9 +323,7 @@ def summarize(
     >>> " ".join(made.compactions[0].words)
     'harbour bridge closed'
     """
-    tokenize = tokenize or choose_tokenizer(language)
-    if tokenize not in TOKENIZERS:
-        raise UsageError(f'unknown tokenizer "{tokenize}" — {nearest(tokenize, TOKENIZERS)}')
+    tokenize = choose_tokenizer(language)
     chosen = SummarizerSettings(**settings)
     if isinstance(source, str | PathLike):
         speech, *others = read_speech(Path(source), tokenize)
