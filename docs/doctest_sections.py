@@ -1,15 +1,19 @@
-"""Extension of griffe: show bare doctests of docstrings as examples on the website.
+"""Extension of griffe: complete docstrings for the website.
 
 In NumPy style only an Examples section is code. Doctests without this heading would be read as
-Markdown, so the heading is added.
+Markdown, so the heading is added. Parameters that are described once for several functions get
+their description.
 """
 
 from __future__ import annotations
 
 import re
+from pkgutil import resolve_name
 from typing import Any
 
 import griffe
+
+from earwitness.docstrings import SECTION, complete_docstring
 
 PROMPT = re.compile(r"^>>> ", re.M)
 HEADING = re.compile(r"^Examples\n-+$", re.M)
@@ -28,9 +32,12 @@ def with_heading(text: str) -> str:
 
 
 class DoctestSections(griffe.Extension):
-    """Adds the heading to every docstring that needs it."""
+    """Adds the heading and the descriptions to every docstring that needs them."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Change the docstring of an object."""
         if obj.docstring:
+            if obj.is_function and SECTION.search(obj.docstring.value):
+                completed = complete_docstring(resolve_name(obj.canonical_path))
+                obj.docstring.value = completed or obj.docstring.value
             obj.docstring.value = with_heading(obj.docstring.value)

@@ -49,7 +49,7 @@ def metrics_page() -> str:
     """All metrics with their parameters, values and undefined cases."""
     intro = (
         "A metric is a family of values with one set of parameters. Statistics are computed for "
-        "each case and summed over cases; values are computed from the sums. "
+        "each output and summed over outputs; values are computed from the sums. "
         "[Algorithms](algorithms/index.md) has a plain version of each. Undefined values are NaN, "
         "and counted."
     )
@@ -81,7 +81,7 @@ def _metric(kind: type[Metric]) -> str:
             "| :-- | :-- | :-- | :-- |",
             *rows,
             "",
-            "| case without data | values |",
+            "| situation | values |",
             "| :-- | :-- |",
             *(f"| {cell} | {text} |" for cell, text in kind.empty_cells.items()),
             "",

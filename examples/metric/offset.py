@@ -16,14 +16,18 @@ from earwitness.core import Case, Value
 from earwitness.metric import Metric, ratio
 from earwitness.stats.arrays import Floats
 
-MOST_OPTION = {"help": "largest distance that counts, in seconds", "least": 0}
-
 
 @dataclass(frozen=True)
 class Offset(Metric):
-    """Mean distance to the nearest reference boundary."""
+    """Mean distance to the nearest reference boundary.
 
-    most: float = field(default=30.0, metadata=MOST_OPTION)
+    Parameters
+    ----------
+    most
+        Largest distance that counts, in seconds.
+    """
+
+    most: float = field(default=30.0, metadata={"least": 0})
 
     task = "chapters"
     name = "offset"

@@ -46,6 +46,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from earwitness import report
+from earwitness.docstrings import complete_docstring
 from earwitness.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -145,7 +146,9 @@ if not TYPE_CHECKING:  # type checkers know all names, and refuse others
         if name in SUBPACKAGES:
             return import_module(f"earwitness.{name}")
         if name in FUNCTION_MODULES:
-            return getattr(import_module(f"earwitness.{FUNCTION_MODULES[name]}"), name)
+            function = getattr(import_module(f"earwitness.{FUNCTION_MODULES[name]}"), name)
+            function.__doc__ = complete_docstring(function)
+            return function
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earwitness.core import Alignment, Case, Cases, Key, Value
+from earwitness.docstrings import complete_docstring, describe_parameters
 from earwitness.errors import UsageError, nearest
 from earwitness.models.text_encoder import BERTSCORE_LAYERS, Encoder, find_encoder
 from earwitness.stats.arrays import Bools, Floats, Ints, all_others, bounds
@@ -70,8 +71,9 @@ def keep_subsets(cases: Cases, subsets: Bools) -> Cases:
 class Metric(ABC):
     """Base class of all metrics.
 
-    A metric is a frozen dataclass: its fields are the parameters. It turns cases into statistics
-    that can be summed (``measure_many``) and sums into values (``score``).
+    A metric is a frozen dataclass: its fields are the parameters, which its docstring describes
+    together with those of its base classes. It turns cases into statistics that can be summed
+    (``measure_many``) and sums into values (``score``).
 
     Attributes
     ----------
@@ -117,6 +119,10 @@ class Metric(ABC):
     aligns: ClassVar[bool] = False
     alone: ClassVar[bool] = False
     references: ClassVar[tuple[str, ...]]
+
+    def __init_subclass__(cls) -> None:
+        """Add the parameters of base classes to the docstring."""
+        cls.__doc__ = complete_docstring(cls)
 
     def __post_init__(self) -> None:
         """Check parameters by the ``choices`` and the ``least`` value in their metadata."""
@@ -232,8 +238,8 @@ class Metric(ABC):
     @property
     def signature(self) -> str:
         """Name and all parameters, including defaults."""
-        pairs = [(field.name, getattr(self, field.name)) for field in fields(self)]
-        return f"{self.name}({','.join(f'{name}={value}' for name, value in pairs)})"
+        pairs = (f"{field.name}={getattr(self, field.name)}" for field in fields(self))
+        return f"{self.name}({','.join(pairs)})"
 
     @classmethod
     def parameters(cls) -> dict[str, Any]:
@@ -243,16 +249,12 @@ class Metric(ABC):
     @classmethod
     def help(cls, parameter: str) -> str:
         """Return the description of a parameter."""
-        return str(cls._metadata(parameter)["help"])
+        return describe_parameters(cls).get(parameter, "")
 
     @classmethod
     def choices(cls, parameter: str) -> tuple[str, ...]:
         """Return the allowed values of a parameter, or an empty tuple if it is not a choice."""
-        return tuple(cls._metadata(parameter).get("choices", ()))
-
-    @classmethod
-    def _metadata(cls, parameter: str) -> Mapping[str, Any]:
-        return next(f for f in fields(cls) if f.name == parameter).metadata
+        return tuple(cls.__dataclass_fields__[parameter].metadata.get("choices", ()))
 
 
 def ratio(top: NDArray[Any], bottom: NDArray[Any], empty: float) -> Floats:
@@ -294,12 +296,6 @@ def find(name: str, table: Mapping[str, type[Metric]]) -> type[Metric]:
 # reference with the best main value (the first of equals).
 
 
-AGAINST_OPTION = {
-    "help": "how to combine several references of an item: mean of all, or the best one",
-    "choices": ("mean", "best"),
-}
-
-
 @dataclass(frozen=True)
 class PairMetric(Metric):
     """Base class of metrics that compare an output with one reference at a time.
@@ -307,10 +303,10 @@ class PairMetric(Metric):
     Parameters
     ----------
     against
-        How to combine several references of an item: ``"mean"`` or ``"best"``.
+        How to combine several references of an item: ``mean`` of all, or the ``best`` one.
     """
 
-    against: str = field(default="mean", kw_only=True, metadata=AGAINST_OPTION)
+    against: str = field(default="mean", kw_only=True, metadata={"choices": ("mean", "best")})
 
     @abstractmethod
     def columns(self, cases: Sequence[Case]) -> Cases:
@@ -504,15 +500,6 @@ class CaseList(Cases):
 # --- Metrics with a text encoder -----------------------------------------------------------------
 
 
-MODEL_OPTION = {
-    "help": "text encoder: minilm, a model folder, or a model name in the Hugging Face cache"
-}
-LAYER_OPTION = {
-    "help": "layer whose vectors are compared; 0 selects the layer published for the model",
-    "least": 0,
-}
-
-
 @dataclass(frozen=True)
 class EncodedMetric(Metric):
     """Base class of metrics with a text encoder, which run in a single process on all cores.
@@ -520,14 +507,14 @@ class EncodedMetric(Metric):
     Parameters
     ----------
     model
-        ``"minilm"``, a model folder, or a model name in the Hugging Face cache.
+        Text encoder: ``minilm``, a model folder, or a model name in the Hugging Face cache.
     layer
         Layer whose vectors are compared; 0 selects the layer published for the model.
     """
 
     alone = True
-    model: str = field(default="minilm", kw_only=True, metadata=MODEL_OPTION)
-    layer: int = field(default=0, kw_only=True, metadata=LAYER_OPTION)
+    model: str = field(default="minilm", kw_only=True)
+    layer: int = field(default=0, kw_only=True, metadata={"least": 0})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -548,6 +535,6 @@ class EncodedMetric(Metric):
     @property
     def signature(self) -> str:
         """Name, all parameters, model, hash of its weights, and versions of libraries."""
-        names = [f.name for f in fields(self) if f.name not in ("model", "layer")]
-        pairs = [f"{name}={getattr(self, name)}" for name in names]
+        names = [name for name in self.parameters() if name not in ("model", "layer")]
+        pairs = (f"{name}={getattr(self, name)}" for name in names)
         return f"{self.name}({','.join([*pairs, self.encoder.signature])})"

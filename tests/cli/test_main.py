@@ -231,7 +231,7 @@ def test_many_systems_are_shown_in_groups_that_fit() -> None:
 
 def test_the_metrics_are_listed() -> None:
     done = run("metrics")
-    assert "--chunk-size 6.0: length of a chunk, in seconds" in done.stdout
+    assert "--chunk-size 6.0: Length of a chunk, in seconds" in done.stdout
     assert "pk ↓: Pk: windows" in done.stdout
 
 
@@ -258,7 +258,7 @@ def test_a_bar_with_rate_and_time_left_is_shown_on_a_terminal_only(tmp_path: Pat
     assert done.wait() == 0
     assert b"B/s" in shown
     assert b"<00:0" in shown  # time left
-    assert b"cases" in shown
+    assert b"outputs" in shown
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.1, 0.3, 1.0] if FULL else [0.3])

@@ -58,7 +58,7 @@ MIN_NOISE_SECONDS = 0.5
 def measure_spectrum(samples: Floats, rate: int) -> Floats:
     """Return the long-term power spectrum of one channel; its sum is 1.
 
-    It has one value per frequency, from 0 to half the sampling rate, and is the same for the same
+    It has one value per frequency, from 0 to half the sample rate, and is the same for the same
     signal at any level.
     """
     size = round(SPECTRUM_WINDOW_SECONDS * rate) // OVERLAP_FACTOR * OVERLAP_FACTOR
@@ -92,7 +92,7 @@ def cut_noise(noise: NDArray[Any], rate: int, frames: int, rng: Generator) -> Fl
     noise
         Recording of noise, one channel.
     rate
-        Sampling rate in Hz.
+        Sample rate in Hz.
     frames
         Number of samples to return.
     rng
@@ -124,7 +124,7 @@ def measure_snr_a(speech: Floats, noise: Floats, rate: int, activity: float) -> 
     speech, noise
         Samples of one channel each.
     rate
-        Sampling rate in Hz.
+        Sample rate in Hz.
     activity
         Share of time in which there is speech, from 0 to 1 (ITU-T P.56).
     """
@@ -182,7 +182,7 @@ def suppress_speech(speech: Floats, noise: Floats, rate: int) -> Floats:
     speech, noise
         Samples of one channel each, of the same length; the noise has its level in the mixture.
     rate
-        Sampling rate in Hz.
+        Sample rate in Hz.
 
     Returns
     -------
@@ -268,7 +268,7 @@ def apply_mnru(
     samples
         Speech, one channel.
     rate
-        Sampling rate in Hz.
+        Sample rate in Hz.
     q
         Ratio of speech to noise power in dB.
     rng

@@ -33,12 +33,6 @@ from earwitness.stats.arrays import Bools, Floats, Ints, same_rows
 # --- Base of chapter metrics ---------------------------------------------------------------------
 
 
-EDGE_OPTION = {
-    "help": "ignore boundaries within this distance of the start or the end, in seconds",
-    "least": 0,
-}
-
-
 @dataclass(frozen=True)
 class ChapterMetric(PairMetric):
     """Base class of chapter metrics.
@@ -46,12 +40,12 @@ class ChapterMetric(PairMetric):
     Parameters
     ----------
     edge
-        Boundaries within this many seconds of the start or the end are ignored on both sides; 0
-        ignores none.
+        Distance from the start and the end, in seconds, within which boundaries are ignored on both
+        sides.
     """
 
     task = "chapters"
-    edge: float = field(default=0.0, kw_only=True, metadata=EDGE_OPTION)
+    edge: float = field(default=0.0, kw_only=True, metadata={"least": 0})
 
     @abstractmethod
     def measure_pairs(self, pairs: ChapterCases) -> Floats:
@@ -88,10 +82,7 @@ class ChapterMeans(ChapterMetric):
 # --- Base of chunk metrics -----------------------------------------------------------------------
 
 
-CHUNK_SIZE_OPTION = {
-    "help": "length of a chunk, in seconds",
-    "least": 0.001,  # thirty years have few enough chunks of this length to count
-}
+MIN_SECONDS = 0.001  # thirty years have few enough chunks of this length to count
 
 
 @dataclass(frozen=True)
@@ -101,10 +92,10 @@ class ChunkedMetric(ChapterMetric):
     Parameters
     ----------
     chunk_size
-        Length of a chunk in seconds.
+        Length of a chunk, in seconds.
     """
 
-    chunk_size: float = field(default=6.0, metadata=CHUNK_SIZE_OPTION)
+    chunk_size: float = field(default=6.0, metadata={"least": MIN_SECONDS})
 
     def events(self, pairs: ChapterCases) -> tuple[ChunkGrid, BoundaryEvents]:
         """Return the chunks of pairs, and the boundaries in them."""
@@ -126,15 +117,6 @@ class Chunks(ChunkedMetric):
 
     Time is divided into chunks of equal length; a chunk is positive if it contains a boundary. An
     incomplete chunk at the end is dropped. Boundaries at or before 0 are ignored.
-
-    Parameters
-    ----------
-    chunk_size
-        Length of a chunk in seconds.
-    edge
-        Boundaries within this many seconds of the start or the end are ignored.
-    against
-        How to combine several references of an item: ``"mean"`` or ``"best"``.
 
     Examples
     --------
@@ -226,13 +208,6 @@ class Chunks(ChunkedMetric):
 # --- Base of matching metrics --------------------------------------------------------------------
 
 
-COLLAR_OPTION = {"help": "largest distance between matched boundaries, in seconds", "least": 0}
-MATCHING_OPTION = {
-    "help": "closest pairs first (greedy), or as many pairs as possible (optimal)",
-    "choices": tuple(MATCHINGS),
-}
-
-
 @dataclass(frozen=True)
 class MatchedMetric(ChapterMeans):
     """Base class of metrics from the numbers of matched, output and reference boundaries.
@@ -240,14 +215,13 @@ class MatchedMetric(ChapterMeans):
     Parameters
     ----------
     collar
-        Largest distance between matched boundaries in seconds.
+        Largest distance between matched boundaries, in seconds.
     boundary_matching
-        ``"greedy"`` matches the closest pairs first; ``"optimal"`` matches as many pairs
-        as possible.
+        Closest pairs first (``greedy``), or as many pairs as possible (``optimal``).
     """
 
-    collar: float = field(default=3.0, metadata=COLLAR_OPTION)
-    boundary_matching: str = field(default="greedy", metadata=MATCHING_OPTION)
+    collar: float = field(default=3.0, metadata={"least": 0})
+    boundary_matching: str = field(default="greedy", metadata={"choices": MATCHINGS})
 
     def counts(self, pairs: ChapterCases) -> tuple[Ints, Ints, Ints]:
         """Return the numbers of matches, of output boundaries and of reference boundaries."""
@@ -272,17 +246,6 @@ class Collar(MatchedMetric):
     Boundaries at or before 0 are ignored; repeated boundaries and boundaries after the end count.
     Greedy matching takes the closest pairs first, as in chunkseg; optimal matching finds as many
     pairs as possible, as in mir_eval.
-
-    Parameters
-    ----------
-    collar
-        Largest distance between matched boundaries in seconds.
-    boundary_matching
-        ``"greedy"`` or ``"optimal"``.
-    edge
-        Boundaries within this many seconds of the start or the end are ignored.
-    against
-        How to combine several references of an item: ``"mean"`` or ``"best"``.
 
     Examples
     --------
@@ -334,17 +297,6 @@ class RValue(MatchedMetric):
     With hit rate HR (the recall within the collar) and over-segmentation OS (number of output
     boundaries per reference boundary − 1): R = 1 − (√((1 − HR)² + OS²) + |HR − 1 − OS| / √2) / 2.
 
-    Parameters
-    ----------
-    collar
-        Largest distance between matched boundaries in seconds.
-    boundary_matching
-        ``"greedy"`` or ``"optimal"``; see ``Collar``.
-    edge
-        Boundaries within this many seconds of the start or the end are ignored.
-    against
-        How to combine several references of an item: ``"mean"`` or ``"best"``.
-
     References
     ----------
     Räsänen, Laine and Altosaar (2009), An Improved Speech Segmentation Quality Measure:
@@ -386,13 +338,6 @@ class Deviation(ChapterMeans):
 
     Boundaries at or before 0 are ignored. If output or reference has no boundary, the distance
     is undefined.
-
-    Parameters
-    ----------
-    edge
-        Boundaries within this many seconds of the start or the end are ignored.
-    against
-        How to combine several references of an item: ``"mean"`` or ``"best"``.
 
     References
     ----------
@@ -448,15 +393,6 @@ class Similarity(ChapterMeans, ChunkedMetric):
     Time is divided into chunks as in `chunks`; a boundary that is off by one chunk counts as half
     an edit.
 
-    Parameters
-    ----------
-    chunk_size
-        Length of a chunk in seconds.
-    edge
-        Boundaries within this many seconds of the start or the end are ignored.
-    against
-        How to combine several references of an item: ``"mean"`` or ``"best"``.
-
     References
     ----------
     Fournier and Inkpen (2012), Segmentation Similarity and Agreement; Fournier (2013), Evaluating
@@ -489,9 +425,6 @@ class Similarity(ChapterMeans, ChunkedMetric):
 # --- Segments as partitions ----------------------------------------------------------------------
 
 
-FRAME_OPTION = {"help": "distance between frames, in seconds", "least": 0.001}
-
-
 @dataclass(frozen=True)
 class Segments(ChapterMeans):
     """Chapters as partitions of time.
@@ -504,11 +437,7 @@ class Segments(ChapterMeans):
     Parameters
     ----------
     frame
-        Distance between frames in seconds.
-    edge
-        Boundaries within this many seconds of the start or the end are ignored.
-    against
-        How to combine several references of an item: ``"mean"`` or ``"best"``.
+        Distance between frames, in seconds.
 
     References
     ----------
@@ -517,7 +446,7 @@ class Segments(ChapterMeans):
     Structural Segmentation of Musical Audio.
     """
 
-    frame: float = field(default=0.1, metadata=FRAME_OPTION)
+    frame: float = field(default=0.1, metadata={"least": MIN_SECONDS})
 
     name = "segments"
     title = "Chapters as partitions of time"
@@ -578,15 +507,6 @@ class Agreement(ChunkedMetric):
     edits of all cases. The expected agreement E is the square of the mean share of chunks with a
     boundary. π = (A − E) / (1 − E) is Scott's π for two annotators and Fleiss' π for more, as
     defined in segeval; it is the usual measure of inter-annotator agreement.
-
-    Parameters
-    ----------
-    chunk_size
-        Length of a chunk in seconds.
-    edge
-        Boundaries within this many seconds of the start or the end are ignored.
-    against
-        How to combine several references of an item: ``"mean"`` or ``"best"``.
 
     References
     ----------

@@ -23,10 +23,6 @@ from earwitness.text.rouge import WORDS_OPTION, rouge_l
 # --- Boundaries between sentences ----------------------------------------------------------------
 
 
-OF_OPTION = {
-    "help": "transcript whose sentences output boundaries are moved to first",
-    "choices": ("reference", "output"),
-}
 SENTENCE_CHUNKS = Chunks(chunk_size=1.0)  # a sentence is a unit of time
 # values of ``SENTENCE_CHUNKS`` that are used
 SENTENCE_VALUE_INDICES = [0, 1, *range(4, 8), *range(MEAN_VALUE_COUNT, MEAN_VALUE_COUNT + 3)]
@@ -47,12 +43,7 @@ class Sentences(ChapterMetric):
     Parameters
     ----------
     of
-        Transcript whose sentences output boundaries are moved to first: ``"reference"``
-        or ``"output"``.
-    edge
-        Boundaries within this many seconds of the start or the end are ignored.
-    against
-        How to combine several references of an item: ``"mean"`` or ``"best"``.
+        Transcript whose sentences output boundaries are moved to first.
 
     References
     ----------
@@ -60,7 +51,7 @@ class Sentences(ChapterMetric):
     (2013), Evaluating Text Segmentation using Boundary Edit Distance.
     """
 
-    of: str = field(default="reference", metadata=OF_OPTION)
+    of: str = field(default="reference", metadata={"choices": ("reference", "output")})
 
     name = "sentences"
     title = "Boundaries between sentences"
@@ -143,14 +134,6 @@ def _moved(times: Ragged, grid: Ragged) -> Ragged:
 # --- Title overlap -------------------------------------------------------------------------------
 
 
-TOLERANCE_OPTION = {
-    "help": "largest time difference between matched titles, in seconds",
-    "least": 0,
-}
-TM_RULE_OPTION = {
-    "help": "times that must be within the tolerance: start, or start and end",
-    "choices": tuple(TM_RULES),
-}
 NO_TITLES = "no reference has titles — add titles with start times to the references"
 NO_MATCHED_TITLES = (
     "no output has a title that starts within the tolerance of a reference title — add titles to "
@@ -165,13 +148,13 @@ class TitleMetric(ChapterMeans):
     Parameters
     ----------
     tolerance
-        Largest time difference between matched titles in seconds.
+        Largest time difference between matched titles, in seconds.
     tm_rule
-        Times that must be within the tolerance: ``"start"`` or ``"start_end"``.
+        Times that must be within the tolerance: ``start``, or start and end (``start_end``).
     """
 
-    tolerance: float = field(default=5.0, metadata=TOLERANCE_OPTION)
-    tm_rule: str = field(default="start", metadata=TM_RULE_OPTION)
+    tolerance: float = field(default=5.0, metadata={"least": 0})
+    tm_rule: str = field(default="start", metadata={"choices": TM_RULES})
 
     def same(self, pairs: ChapterCases) -> Bools:
         return np.zeros(len(pairs), np.bool_)
@@ -245,17 +228,9 @@ class TitleOverlap(TitleMetric):
 
     Parameters
     ----------
-    tolerance
-        Largest time difference between matched titles in seconds.
-    tm_rule
-        Times that must be within the tolerance: ``"start"`` or ``"start_end"``.
     words
-        Tokenization: ``"unicode"`` (any script) or ``"latin"`` (letters a to z and digits, as in
-        rouge_score and chunkseg).
-    edge
-        Boundaries within this many seconds of the start or the end are ignored.
-    against
-        How to combine several references of an item: ``"mean"`` or ``"best"``.
+        Tokenization: letters a to z and digits as in rouge_score (``latin``), or any script
+        (``unicode``).
 
     References
     ----------
@@ -308,21 +283,6 @@ class TitleBertScore(EncodedMetric, TitleMetric):
     needs no download and was trained on English; any BERT-like model in a folder or in the Hugging
     Face cache can be used instead. The signature includes model, layer, hash of the weights and
     versions of the libraries. Requires the extra `bert`.
-
-    Parameters
-    ----------
-    tolerance
-        Largest time difference between matched titles in seconds.
-    tm_rule
-        Times that must be within the tolerance: ``"start"`` or ``"start_end"``.
-    model
-        ``"minilm"``, a model folder, or a model name in the Hugging Face cache.
-    layer
-        Layer whose vectors are compared; 0 selects the layer published for the model.
-    edge
-        Boundaries within this many seconds of the start or the end are ignored.
-    against
-        How to combine several references of an item: ``"mean"`` or ``"best"``.
 
     References
     ----------
@@ -381,8 +341,6 @@ class WordErrorRate(ChapterMetric):
     ----------
     edge
         Not used by this metric.
-    against
-        How to combine several references of an item: ``"mean"`` or ``"best"``.
 
     Examples
     --------

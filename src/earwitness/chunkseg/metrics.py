@@ -427,7 +427,7 @@ def bootstrap_confidence_interval(
     alpha
         Probability outside the interval.
     num_iterations
-        Number of bootstrap samples.
+        Number of draws.
 
     Returns
     -------
@@ -475,7 +475,7 @@ def aggregate_metrics(
     all_metrics
         Values of each sample, by key.
     num_iterations
-        Number of bootstrap samples.
+        Number of draws for each interval.
 
     Returns
     -------

@@ -42,7 +42,9 @@ def _describe(task: str) -> Iterator[str]:
     for one in TASKS.values():
         if one.subject == task:
             yield f"{one.name}: default {', '.join(one.defaults)}; people: {', '.join(one.people)}"
-            yield from (_option(o.name, list(o.choices), o.help) for o in one.options)
+            for option in one.options:
+                default = f"  [default: {option.default}]" if option.default else ""
+                yield _option(option.name, list(option.choices), f"{option.help}{default}")
     yield "parameters:"
     for name in dict.fromkeys(name for kind in kinds for name in kind.parameters()):
         having = [kind for kind in kinds if name in kind.parameters()]
@@ -57,4 +59,5 @@ def _describe(task: str) -> Iterator[str]:
 
 def _option(name: str, values: list[str], text: str) -> str:
     """Return the line about an option; its default is the first of its values."""
-    return f"  {option_flag(name)} {'|'.join(dict.fromkeys(values))}".rstrip() + f": {text}"
+    option = f"  {option_flag(name)} {'|'.join(dict.fromkeys(values))}".rstrip()
+    return f"{option}: {text.replace('``', '')}"

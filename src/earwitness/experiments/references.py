@@ -129,17 +129,14 @@ def references_experiment(
         A value levels off if its mean stays this close to that with all annotators. By default
         1 % of the range of the value.
     draws
-        Number of bootstrap samples.
     permutations
         Number of permutations of the tests between values.
     level
         Confidence level of intervals.
     seed
-        Random seed.
     scale
         Rating scale, if the judgements have several.
     jobs
-        Number of worker processes, or a function that distributes work as ``map`` does.
     progress
         Function that is called with the numbers of completed steps, of all steps, and of
         completed steps.

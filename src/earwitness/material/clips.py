@@ -379,7 +379,6 @@ def audio_clips(
         Folder to create: ``audio`` with a WAV file per clip, ``clips.csv``, the clip table of a
         study, and ``review.html``, a page that plays the clips and records which ones to keep.
     jobs
-        Number of worker processes, or a function that distributes work as ``map`` does.
     progress
         Callback for progress reports, in seconds of audio.
     **options

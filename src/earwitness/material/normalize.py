@@ -543,7 +543,6 @@ def audio_normalize(
     on_error
         Files that cannot be used: ``fail``, or ``skip`` and list them.
     jobs
-        Number of worker processes, or a function that distributes work as ``map`` does.
     progress
         Called with the number of files written and to write.
     **options

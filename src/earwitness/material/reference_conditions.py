@@ -139,13 +139,11 @@ def audio_conditions(
         Audio file of the noise of P.835. By default Gaussian noise with the mean spectrum of
         the clips.
     seed
-        Random seed.
     q
         Values of Q of MNRU, in dB.
     band
         Band of MNRU: ``narrow`` (100–3400 Hz), ``wide`` (100–7000 Hz), or all frequencies.
     jobs
-        Number of worker processes, or a function that distributes work as ``map`` does.
     progress
         Called with the number of clips done and the number of all clips.
 

@@ -342,7 +342,6 @@ def audio_select(
     unreviewed
         Clips without a decision: ``fail``, ``keep`` or ``drop`` them.
     seed
-        Random seed.
 
     Returns
     -------

@@ -75,13 +75,6 @@ def measure_day(
 # --- Skim metric ---------------------------------------------------------------------------------
 
 
-EMBEDDER_OPTION = {
-    "help": "codebook, log-mel, a YAMNet .tflite file, or a folder with a Hugging Face model"
-}
-BLOCK_OPTION = {"help": "length of the blocks to embed, in seconds", "least": 0.32}
-PERIOD_OPTION = {"help": "length of the periods that a skim should follow, in seconds"}
-
-
 @dataclass(frozen=True)
 class SkimMeasures(Metric):
     """Temporal consistency (TC), source diversity (SD) and class coverage of skims.
@@ -95,6 +88,15 @@ class SkimMeasures(Metric):
     periods of 900 s, and msIoU instead of coverage (sd_msiou). Picks count in playing order. A pick
     that is not a block of the grid has the mean of the blocks it overlaps. If an item has several
     recordings, values are averaged over them.
+
+    Parameters
+    ----------
+    embedder
+        ``codebook``, ``log-mel``, a YAMNet .tflite file, or a folder with a Hugging Face model.
+    block
+        Length of the blocks to embed, in seconds.
+    period
+        Length of the periods that a skim should follow, in seconds.
     """
 
     task = "skims"
@@ -122,9 +124,9 @@ class SkimMeasures(Metric):
         "Tailleur, Lagrange, Aumond and Tourre (2025), audio summaries of day-long recordings",
     )
 
-    embedder: str = field(default="codebook", kw_only=True, metadata=EMBEDDER_OPTION)
-    block: float = field(default=8.0, kw_only=True, metadata=BLOCK_OPTION)
-    period: float = field(default=PERIOD_SECONDS, kw_only=True, metadata=PERIOD_OPTION)
+    embedder: str = field(default="codebook", kw_only=True)
+    block: float = field(default=8.0, kw_only=True, metadata={"least": 0.32})
+    period: float = field(default=PERIOD_SECONDS, kw_only=True)
 
     def __post_init__(self) -> None:
         if not isinstance(self.embedder, str) or not self.embedder:

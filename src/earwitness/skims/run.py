@@ -178,7 +178,6 @@ def skim(
         Number of worker processes that read long recordings, or a function that distributes work
         as ``map`` does.
     progress
-        Callback for progress reports.
     **settings
         Settings (see ``SkimOptions``), such as ``z``, ``methods``, ``picks`` or ``zone``.
 

@@ -173,7 +173,6 @@ def soundscape(
     hour_gap
         Length of the silences that separate hours, in seconds (0: none).
     progress
-        Callback for progress reports.
 
     Returns
     -------

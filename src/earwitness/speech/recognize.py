@@ -474,7 +474,6 @@ def transcribe(
     cache
         Folder for finished parts. By default the cache folder of the user.
     jobs
-        Number of worker processes, or a function that distributes work as ``map`` does.
     progress
         Callback for progress reports, in seconds of audio.
 

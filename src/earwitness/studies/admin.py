@@ -216,7 +216,6 @@ def study_links(
     Parameters
     ----------
     study
-        Path of a study file, or a study.
     db
         Path or address of the database, which is created if needed. By default ``study.db`` next to
         the study file.
@@ -285,7 +284,6 @@ def study_backup(study: StudySource, path: StrPath, db: StrPath | None = None) -
     Parameters
     ----------
     study
-        Path of a study file, or a study.
     path
         SQLite file to write. An older backup of the same study is replaced.
     db
@@ -320,7 +318,6 @@ def study_restore(study: StudySource, path: StrPath, db: StrPath | None = None) 
     Parameters
     ----------
     study
-        Path of a study file, or a study.
     path
         File that was written by ``study_backup``.
     db
@@ -371,7 +368,6 @@ def study_export(
     Parameters
     ----------
     study
-        Path of a study file, or a study.
     db
         Path or address of the database. By default ``study.db`` next to the study file.
     everything
@@ -490,7 +486,6 @@ def study_status(study: StudySource, db: StrPath | None = None) -> list[Record]:
     Parameters
     ----------
     study
-        Path of a study file, or a study.
     db
         Path or address of the database. By default ``study.db`` next to the study file.
 

@@ -46,7 +46,6 @@ def study_ratings(study: StudySource, answers: StrPath) -> list[dict[str, Any]]:
     Parameters
     ----------
     study
-        Study or path of its file.
     answers
         Path of the file of answers (JSON Lines).
 
@@ -76,7 +75,6 @@ def study_summaries(study: StudySource, answers: StrPath) -> list[dict[str, Any]
     Parameters
     ----------
     study
-        Study or path of its file.
     answers
         Path of the file of answers (JSON Lines).
 

@@ -176,11 +176,8 @@ def study_plane(
     language
         Language of the pages.
     seed
-        Random seed.
     jobs
-        Number of worker processes, or a function that distributes work as ``map`` does.
     progress
-        Callback for progress reports.
     **settings
         Other settings of ``earwitness.skims.run.skim``: ``length``, ``embedder``, ``start``,
         ``zone``, ``shown``, ``hour_gap``, ``cache`` and so on; for the study also ``parameters``, a

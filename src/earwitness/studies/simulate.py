@@ -100,14 +100,12 @@ def study_simulate(
     Parameters
     ----------
     study
-        Path of a study file, or a study.
     population
         Variation between listeners and items (default: ``Population()``).
     output
         Folder to create with the answers, the true values and all results. By default nothing
         is written.
     seed
-        Random seed.
     **numbers
         Fields of ``Population``, such as ``careless=2`` or ``qualities={("C1", ""): 0.6}``.
 

@@ -46,23 +46,6 @@ from earwitness.text.words import normalise_word, word_ngrams
 # sums of log counts of longer paths have too few digits there
 MAX_SMALL_WORDS = 80
 CEILING_VALUES = ("wsumaccy_ceiling", "wsumaccy_normalised", "wsumaccy_normalised_micro")
-OBJECTIVE_OPTION = {
-    "help": "criterion for the closest path: fewest edits, or highest accuracy (edits per word)",
-    "choices": ("edits", "accuracy"),
-}
-ARCS_OPTION = {
-    "help": "arcs of the network: those of reference summaries (observed), or also those between "
-    "neighbours in the transcript and from any word to the end (original)",
-    "choices": ("observed", "original"),
-}
-BOUNDARY_OPTION = {
-    "help": "whether the weight includes the arcs to the first and from the last word",
-    "choices": ("include", "exclude"),
-}
-MATCH_OPTION = {
-    "help": "comparison of words: by position, or by spelling (surface; optimistic)",
-    "choices": ("position", "surface"),
-}
 
 
 @dataclass(frozen=True)
@@ -86,15 +69,14 @@ class SummarizationAccuracy(SummaryItems):
     Parameters
     ----------
     objective
-        Criterion for the closest path: ``"edits"`` or ``"accuracy"``.
+        Criterion for the closest path: fewest ``edits``, or highest ``accuracy`` (edits per word).
     arcs
-        ``"observed"`` uses the arcs of reference summaries; ``"original"`` also those between
-        neighbours in the transcript and from any word to the end.
+        Arcs of the network: those of reference summaries (``observed``), or also those between
+        neighbours in the transcript and from any word to the end (``original``).
     boundary
-        Whether the weight includes the arcs to the first and from the last word: ``"include"``
-        or ``"exclude"``.
+        Whether the weight includes the arcs to the first and from the last word.
     word_match
-        Comparison of words by ``"position"``, or by spelling (``"surface"``), which is optimistic.
+        Comparison of words: by ``position``, or by spelling (``surface``; optimistic).
 
     Examples
     --------
@@ -112,10 +94,10 @@ class SummarizationAccuracy(SummaryItems):
     (2001), Advances in Automatic Speech Summarization.
     """
 
-    objective: str = field(default="edits", metadata=OBJECTIVE_OPTION)
-    arcs: str = field(default="observed", metadata=ARCS_OPTION)
-    boundary: str = field(default="include", metadata=BOUNDARY_OPTION)
-    word_match: str = field(default="position", metadata=MATCH_OPTION)
+    objective: str = field(default="edits", metadata={"choices": ("edits", "accuracy")})
+    arcs: str = field(default="observed", metadata={"choices": ("observed", "original")})
+    boundary: str = field(default="include", metadata={"choices": ("include", "exclude")})
+    word_match: str = field(default="position", metadata={"choices": ("position", "surface")})
 
     name = "sumaccy"
     title = "Summarization accuracy on the word network"
@@ -264,11 +246,6 @@ class WordAccuracy(SummaryPairs):
     all cases first. For several reference summaries, counts are averaged (or those of the best
     are used).
 
-    Parameters
-    ----------
-    against
-        How to combine several references of an item: ``"mean"`` or ``"best"``.
-
     References
     ----------
     Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization.
@@ -311,11 +288,6 @@ class KeptWords(SummaryPairs):
     Values without `_micro` are means over cases; for values with `_micro`, words are summed over
     all cases first. For several reference summaries, counts are averaged (or those of the best
     are used).
-
-    Parameters
-    ----------
-    against
-        How to combine several references of an item: ``"mean"`` or ``"best"``.
 
     References
     ----------
@@ -385,9 +357,6 @@ class KeptWords(SummaryPairs):
 
 # number of words of the longest strings; pairs of words are the main value
 MIN_LONGEST_WORDS, DEFAULT_LONGEST_WORDS, MAX_LONGEST_WORDS = 2, 5, 100
-LONGEST_OPTION = {
-    "help": f"length of the longest word strings, {MIN_LONGEST_WORDS} to {MAX_LONGEST_WORDS} words"
-}
 WORD_STRING_PAPERS = (
     "Hori, Hori and Furui (2003), Evaluation Methods for Automatic Speech Summarization",
     "Hori et al. (2000), Improvements in Automatic Speech Summarization and Evaluation Methods",
@@ -416,7 +385,7 @@ class WordStrings(SummaryMetric):
     Parameters
     ----------
     longest
-        Length of the longest word strings.
+        Length of the longest word strings, 2 to 100 words.
 
     References
     ----------
@@ -424,7 +393,7 @@ class WordStrings(SummaryMetric):
     (2000), Improvements in Automatic Speech Summarization and Evaluation Methods.
     """
 
-    longest: int = field(default=DEFAULT_LONGEST_WORDS, metadata=LONGEST_OPTION)
+    longest: int = DEFAULT_LONGEST_WORDS
 
     name = "word_strings"
     title = "Word string precision"

@@ -29,10 +29,7 @@ from earwitness.text.words import word_ngrams
 
 NGRAM_ORDERS = 4
 FLOOR_COUNT, ADDED_COUNT = 0.1, 1.0  # sacreBLEU's defaults
-SMOOTH_OPTION = {
-    "help": "smoothing of n-gram orders without a match: none, or as in sacreBLEU",
-    "choices": ("none", "exp", "floor", "add-k"),
-}
+SMOOTHINGS = ("none", "exp", "floor", "add-k")
 
 
 @dataclass(frozen=True)
@@ -50,8 +47,7 @@ class Bleu(SummaryMetric):
     Parameters
     ----------
     smooth
-        Smoothing of n-gram orders without a match: ``"none"``, ``"exp"``, ``"floor"``
-        or ``"add-k"``.
+        Smoothing of n-gram orders without a match: ``none``, or as in sacreBLEU.
 
     References
     ----------
@@ -59,7 +55,7 @@ class Bleu(SummaryMetric):
     (2018), A Call for Clarity in Reporting BLEU Scores.
     """
 
-    smooth: str = field(default="none", metadata=SMOOTH_OPTION)
+    smooth: str = field(default="none", metadata={"choices": SMOOTHINGS})
 
     name = "bleu"
     title = "BLEU"
@@ -183,9 +179,8 @@ class Rouge(SummaryPairs):
     Parameters
     ----------
     words
-        Tokenization: ``"latin"`` or ``"unicode"``.
-    against
-        How to combine several references of an item: ``"mean"`` or ``"best"``.
+        Tokenization: letters a to z and digits as in rouge_score (``latin``), or any script
+        (``unicode``).
 
     References
     ----------
@@ -240,15 +235,6 @@ class SummaryBertScore(EncodedMetric, SummaryPairs):
     Values without `_micro` are means over cases; for values with `_micro`, similarities and tokens
     are summed over all cases first, and F1 is computed from both quotients. For several reference
     summaries, sums are averaged (or those of the best are used), so every item counts once.
-
-    Parameters
-    ----------
-    model
-        ``"minilm"``, a model folder, or a model name in the Hugging Face cache.
-    layer
-        Layer whose vectors are compared; 0 selects the layer published for the model.
-    against
-        How to combine several references of an item: ``"mean"`` or ``"best"``.
 
     References
     ----------

@@ -109,7 +109,4 @@ def _load_stemmer() -> Callable[[str], str]:
     return stem
 
 
-WORDS_OPTION = {
-    "help": "tokenization: Latin letters and digits as in rouge_score, or any script",
-    "choices": tuple(WORD_SPLITTERS),
-}
+WORDS_OPTION = {"choices": WORD_SPLITTERS}

@@ -66,7 +66,6 @@ def study_enter(
     Parameters
     ----------
     study
-        Path of a study file, or a study.
     files
         Tables written by ``study_sheets`` and filled in, or its PDF files with added crosses.
     db

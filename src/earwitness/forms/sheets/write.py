@@ -63,7 +63,6 @@ def study_sheets(
     Parameters
     ----------
     study
-        Path of a study file, or a study.
     output
         Path of the PDF file: instructions, and one plane per listener and recording.
     template

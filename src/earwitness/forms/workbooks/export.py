@@ -47,7 +47,6 @@ def study_export_xlsx(
     Parameters
     ----------
     study
-        Study or path of its file.
     folder
         Path of the folder; it must not exist.
     local

@@ -45,7 +45,6 @@ def study_ratings_xlsx(study: StudySource, answers: StrPath, output: StrPath) ->
     Parameters
     ----------
     study
-        Study or path of its file.
     answers
         Path of the file of answers (JSON Lines).
     output

@@ -244,7 +244,6 @@ def study_design(
     Parameters
     ----------
     study
-        Path of a study file, or a study.
     output
         Folder to create with the playlist of each listener and the balance of the design. By
         default nothing is written.
