@@ -195,7 +195,7 @@ class OutputTarget:
         return cls(how.pop("to"), how.pop("output"), inputs, *others, **how)
 
     def with_default_worst(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the options; a page shows some of the worst samples by default."""
+        """Return the options; a page shows some of the worst outputs by default."""
         page = self.form == "html" and self._table == "full" and "show" not in options
         wanted = (page or "worst_by" in options) and "worst" not in options
         return {**options, "worst": DEFAULT_WORST_CASES} if wanted else options
@@ -370,7 +370,7 @@ class _ProgressBar:
         display = self._display
         display.total = total
         if self._unit == "B":
-            display.set_postfix_str(f"{cases:,} cases", refresh=False)
+            display.set_postfix_str(f"{cases:,} outputs", refresh=False)
         if self._unit == SOUND_UNIT:
             text = _sound_progress(done, total, display.format_dict["elapsed"])
             display.desc = f"{self._label}: {text}" if self._label else text

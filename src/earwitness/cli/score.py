@@ -36,8 +36,8 @@ from earwitness.scoring.score import people, score
 from earwitness.scoring.settings import ComparisonSettings, ScoringSettings, SystemSettings
 
 NO_CEILING = "Omit the human ceiling (faster)."
-WORST = "Number of worst samples to show per system; on a page 5 by default."
-SAMPLES = "File (.csv or .jsonl) for the values of every sample."
+WORST = "Number of worst items to show per system; on a page 5 by default."
+SAMPLES = "File (.csv or .jsonl) for the values of every output."
 
 # --- Command score -------------------------------------------------------------------------------
 

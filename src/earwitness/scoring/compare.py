@@ -161,11 +161,10 @@ def compare(
     references
         Path, ``"-"``, records or a data frame with references, joined with the outputs by ``item``.
     samples
-        Whether to keep the values of every case, as ``to_records("samples")``.
+        Whether to keep the values of every output, as ``to_records("samples")``.
     jobs
-        Number of worker processes, or a function that distributes work as ``map`` does.
     progress
-        Function that is called with bytes read, total bytes and cases so far.
+        Function that is called with bytes read, total bytes and outputs so far.
     **options
         Settings (see ``ComparisonSettings``), parameters of the metrics, and options of the input
         format, as for ``score``. With ``by``, systems are also compared within every group, and p

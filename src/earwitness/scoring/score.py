@@ -66,12 +66,12 @@ def score(
     system
         Name of the system if outputs and references are in one file. By default that of the file.
     samples
-        File (.csv or .jsonl) for the values of every case, or True to keep them in the result,
-        as ``to_records("samples")``.
+        File (.csv or .jsonl) for the values of every output, or True to keep them in the result, as
+        ``to_records("samples")``.
     alignments
-        Text file for the word alignment of every sample.
+        Text file for the word alignment of every output.
     reference_counts
-        Numbers of references with which every sample is scored again; needs ``samples``.
+        Numbers of references with which every output is scored again; needs ``samples``.
     repeats
         Random draws of annotators per number of references; a draw has the same annotators in
         all items.
@@ -79,7 +79,7 @@ def score(
         Number of worker processes, or a function that distributes work as ``map`` does.
         Metrics with a text encoder always run in this process.
     progress
-        Function that is called with bytes read, total bytes and cases so far.
+        Function that is called with bytes read, total bytes and outputs so far.
     **options
         Settings (see ``SystemSettings``), such as ``metrics``, ``by`` or ``draws``; parameters of
         the metrics, such as ``chunk_size=6.0``, or a list of values to score with each of them,
@@ -123,7 +123,7 @@ def score(
     subsets = subsets_of(reference_counts, repeats, settings.seed, joined=other is not None)
     if subsets.counts and not samples:
         raise UsageError(
-            "scores with fewer references go to the table of samples only — set samples (--samples)"
+            "scores with fewer references go to the table of outputs only — set samples (--samples)"
         )
     with AtomicFiles() as together, ExitStack() as files:
         names = setup.metrics.value_names
@@ -215,9 +215,8 @@ def people(
         File (.csv or .jsonl) for the values of every annotator and item, or True to keep them in
         the result. The annotator is the system, so that people can be compared with systems.
     jobs
-        Number of worker processes, or a function that distributes work as ``map`` does.
     progress
-        Function that is called with bytes read, total bytes and cases so far.
+        Function that is called with bytes read, total bytes and outputs so far.
     **options
         Settings (see ``ScoringSettings``), parameters of the metrics, and options of the input
         format, as for ``score``. Invalid references are left out unless ``on_error`` is ``"fail"``.

@@ -35,7 +35,7 @@ class ScoringSettings:
     seed
         Random seed.
     on_error
-        Invalid or missing samples: ``fail``, ``skip`` them, or score them as ``empty`` outputs.
+        Invalid or missing outputs: ``fail``, ``skip`` them, or score them as ``empty`` outputs.
     """
 
     metrics: MetricChoice | None = None
@@ -71,14 +71,14 @@ class SystemSettings(ScoringSettings):
     Parameters
     ----------
     by
-        Fields of ``meta``, ``duration`` or ``annotator`` by which samples are grouped. Numbers are
+        Fields of ``meta``, ``duration`` or ``annotator`` by which items are grouped. Numbers are
         cut into ranges as in ``snr:0,10``.
     worst
-        Number of worst samples to show per system.
+        Number of worst items to show per system.
     worst_by
-        Value that ranks the worst samples. By default the first one shown.
+        Value that ranks the worst items. By default the first one shown.
     show
-        Items to show in detail, in addition to the worst samples.
+        Items to show in detail, in addition to the worst ones.
     baselines
         Baselines to add, such as ``lead`` or ``random``.
     ceiling
@@ -97,7 +97,7 @@ class SystemSettings(ScoringSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.worst_by is not None and not self.worst:
-            raise UsageError("worst_by requires worst, the number of samples to show")
+            raise UsageError("worst_by requires worst, the number of items to show")
         names = [slicing.field for slicing in self.slicings]
         if any(slicing.cuts for slicing in self.slicings if slicing.field == ANNOTATOR_FIELD):
             raise UsageError("by annotator: names cannot be cut into ranges")
