@@ -40,8 +40,8 @@ class ChapterMetric(PairMetric):
     Parameters
     ----------
     edge
-        Distance from the start and the end, in seconds, within which boundaries are ignored on both
-        sides.
+        Distance from the start and the end, in seconds, within which boundaries are ignored on
+        both sides.
     """
 
     task = "chapters"

@@ -229,8 +229,8 @@ class TitleOverlap(TitleMetric):
     Parameters
     ----------
     words
-        Tokenization: letters a to z and digits as in rouge_score (``latin``), or any script
-        (``unicode``).
+        Tokenization: letters a to z and digits as in rouge_score (``latin``), or any
+        script (``unicode``).
 
     References
     ----------

@@ -66,8 +66,8 @@ def score(
     system
         Name of the system if outputs and references are in one file. By default that of the file.
     samples
-        File (.csv or .jsonl) for the values of every output, or True to keep them in the result, as
-        ``to_records("samples")``.
+        File (.csv or .jsonl) for the values of every output, or True to keep them in the result,
+        as ``to_records("samples")``.
     alignments
         Text file for the word alignment of every output.
     reference_counts

@@ -179,8 +179,8 @@ class Rouge(SummaryPairs):
     Parameters
     ----------
     words
-        Tokenization: letters a to z and digits as in rouge_score (``latin``), or any script
-        (``unicode``).
+        Tokenization: letters a to z and digits as in rouge_score (``latin``), or any
+        script (``unicode``).
 
     References
     ----------

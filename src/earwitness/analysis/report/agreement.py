@@ -68,7 +68,7 @@ def sections(results: Results) -> Iterator[Section]:
         yield Section(title, (_repeat_table(results),), note, "pictures", folded=True)
     items = tuple(filter(None, map(_item_table, results.scales)))
     if items:
-        values = "means" if results.over_items else "votes"
+        values = "means" if results.is_over_items else "votes"
         note = f"Means per item; stimuli.csv contains all {values}."
         yield Section("Items", items, note, place="pictures", folded=True)
 

@@ -106,10 +106,11 @@ SEVERITY_NOTE = (
 def sections(results: Results) -> Iterator[Section]:
     """Yield the sections on correlations of dimensions, severity of raters and faults."""
     if results.rubric and results.rubric.correlations:
+        within = "" if results.is_over_items else f" {WITHIN_RATERS_NOTE}"
         yield Section(
             "Correlations between dimensions",
             (_correlation_heat(results.rubric),),
-            CORRELATION_NOTE if results.over_items else f"{CORRELATION_NOTE} {WITHIN_RATERS_NOTE}",
+            f"{CORRELATION_NOTE}{within}",
             place="pages",
         )
     severity = _severity_table(results)
