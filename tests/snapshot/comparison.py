@@ -22,7 +22,7 @@ def same(one: str, other: str, close: float = CLOSE) -> bool:
     """
     if one == other:
         return True
-    if NUMBER.sub("#", one) != NUMBER.sub("#", other):
+    if NUMBER.split(one) != NUMBER.split(other):  # also if a # stands where a number was
         return False
     pairs = zip(NUMBER.findall(one), NUMBER.findall(other), strict=True)
     return all(_alike(first, second, close) for first, second in pairs)

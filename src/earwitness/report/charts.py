@@ -120,7 +120,7 @@ def maximum_axis(maximum: float) -> Axis:
     """Return an axis from 0 to beyond a maximum, which has the last tick.
 
     >>> maximum_axis(1.0)
-    Axis(low=0.0, high=1.1, ticks=(0.0, 0.25, 0.5, 0.75, 1.0))
+    Axis(low=0.0, high=1.1, ticks=(0.0, 0.25, 0.5, 0.75, 1.0), is_logarithmic=False)
     """
     return Axis(0.0, round(1.1 * maximum, 10), tuple(maximum * n / 4 for n in range(5)))
 
