@@ -179,8 +179,8 @@ def test_ratings_come_straight_from_a_store(tmp_path: Path) -> None:
         assert isinstance(done.exception, UsageError)
         assert "name the study file and no other file" in str(done.exception)
     done = run(scores)
-    assert isinstance(done.exception, UsageError)
-    assert "name a file of answers, a table of ratings" in str(done.exception)
+    assert isinstance(done.exception, InputError)
+    assert "no column is known to have ratings" in str(done.exception)
 
 
 def test_scores_of_names_of_files_are_joined_with_ratings_of_the_same() -> None:

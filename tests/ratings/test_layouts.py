@@ -201,8 +201,9 @@ def test_means_of_bvcc_need_the_option_for_means(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("head", ["wav,listener,score", "WAV,Listener,Score", "Wav,LISTENER,SCORE"])
 def test_tables_of_wav_listener_and_score_are_read_in_any_case(tmp_path: Path, head: str) -> None:
-    path = table(tmp_path, f"{head}\nsys64e2f-utt9c183cd.wav,x,4\n")
-    ((item, system, listener, scale, value),) = votes(read_ratings(path))
+    rows = "sys64e2f-utt9c183cd.wav,x,4\nsys64e2f-utt1c1.wav,x,4\nsysa1-utt9c183cd.wav,x,4\n"
+    path = table(tmp_path, f"{head}\n{rows}")
+    (item, system, listener, scale, value), *_ = votes(read_ratings(path))
     assert (item, system, listener, value) == ("utt9c183cd", "sys64e2f", "x", 4)
     assert scale == head.split(",")[2]
     path = table(tmp_path, f"{head}\nC0_a.wav,x,4\n")

@@ -11,6 +11,7 @@ import earwitness
 from earwitness.analysis.results import Results
 from earwitness.errors import InputError
 from earwitness.metaeval.results import Concordance
+from earwitness.ratings.names import Pattern, infer_patterns
 from helpers.command_line import run
 from helpers.study_listener import sounds, study
 
@@ -203,3 +204,73 @@ def test_sd_beside_means_is_no_placement() -> None:
     ]
     results = analyse(means, layout="means")
     assert "MOS" in [scale.value.name for scale in results.scales]
+
+
+# patterns of file names
+
+
+def crossed(form: str, systems: list[str], items: list[str]) -> list[str]:
+    return [form.format(system=system, item=item) for system in systems for item in items]
+
+
+ITEMS = ["p01", "p02", "p03"]
+LETTERS = ["sysA", "sysB"]
+
+
+@pytest.mark.parametrize(
+    ("form", "systems", "items", "pattern"),
+    [
+        ("{item}_{system}.wav", LETTERS, ITEMS, "{item}_{system}.wav"),
+        ("{system}/{item}.wav", LETTERS, ITEMS, "{system}/{item}.wav"),
+        ("{item}/{system}.wav", LETTERS, ITEMS, "{item}/{system}.wav"),
+        ("wavs/{system}/{item}.wav", ["x", "y"], ITEMS, "*/{system}/{item}.wav"),
+        ("{system}-{item}", LETTERS, ["p01-seg3", "p01-seg4", "p02-seg1"], "{system}-{item}"),
+        ("{item}_{system}_16k.flac", ["clean", "wiener"], ITEMS, "{item}_{system}_16k.flac"),
+        (
+            "{item}_{system}.wav",
+            ["wavenet", "tacotron"],
+            ["p232_001", "p232_002"],
+            "{item}_{system}.wav",
+        ),
+        ("{system}_{item}.wav", ["model_1", "model_2"], ["x_1", "y_2"], None),
+        ("{system}/{system}_{item}.wav", LETTERS, ITEMS, "*/{system}_{item}.wav"),
+        ("{system}\\{item}.wav", ["x", "y"], ITEMS, "{system}/{item}.wav"),
+        ("{system}/{item}.wav", ["old", "new"], ["take 1", "take 2"], "{system}/{item}.wav"),
+    ],
+)
+def test_patterns_are_inferred(
+    form: str, systems: list[str], items: list[str], pattern: str | None
+) -> None:
+    names = crossed(form, systems, items)
+    wanted = [pattern or form] if "model" not in form and pattern else None
+    found = infer_patterns(names)
+    if wanted:
+        assert found == wanted
+    if len(found) == 1:  # whatever is inferred divides the names into these systems and items
+        parts = [Pattern(found[0]).divide(name).parts for name in names]
+        assert [(part["system"], part["item"]) for part in parts] == [
+            (system, item) for system in systems for item in items
+        ]
+
+
+def test_names_of_voicemos_need_not_be_crossed() -> None:
+    names = ["sys1a2b3-utt4c5d6.wav", "sys1a2b3-utt77aa1.wav", "sys99fff-utt00b1c.wav"]
+    assert infer_patterns(names) == ["{system}-{item}.wav"]
+
+
+def test_endings_may_differ() -> None:
+    names = ["sysA_p1.wav", "sysA_p2.flac", "sysB_p1.wav", "sysB_p2.wav"]
+    assert infer_patterns(names) == ["{system}_{item}.*"]
+
+
+def test_patterns_agree_with_a_column_of_systems() -> None:
+    names = crossed("{item}_{system}.wav", ["D1", "D2"], ["T1", "T2"])
+    assert len(infer_patterns(names)) == 2
+    assert infer_patterns(names, ["d1", "d1", "d2", "d2"]) == ["{item}_{system}.wav"]
+    assert infer_patterns(names, ["other"] * 4) == []
+    assert infer_patterns(names, known=["T1", "T2", "T3"]) == ["{system}_{item}.wav"]
+
+
+@pytest.mark.parametrize("names", [["a.wav", "b.wav"], ["p1_a.wav"], [], ["{a}_b", "{b}_b"]])
+def test_names_without_two_parts_have_no_pattern(names: list[str]) -> None:
+    assert infer_patterns(names) == []

@@ -89,9 +89,14 @@ def test_means_between_the_steps_of_a_scale_are_read_and_others_are_refused(
     assert "means.csv:6: fluency: 0.01 is outside scale fluency (-2 to 0)" in told
 
 
-def test_without_the_option_a_table_of_means_is_refused() -> None:
-    with pytest.raises(InputError, match="listener"):
-        analysed(means(), layout="auto")
+def test_a_table_of_means_is_recognized_by_its_lack_of_listeners() -> None:
+    found = analysed(means(), layout="auto")
+    assert summary(found) == summary(analysed(means()))
+    assert any(note.startswith("no column has listeners") for note in found.notes)
+    with pytest.raises(InputError, match="listener: missing column, but lines 1 and 2 both rate"):
+        analysed([row for row in means() for _ in range(2)], layout="auto")
+    with pytest.raises(UsageError, match="a table of means has no listeners, so screening"):
+        analysed(means(), layout="auto", screening=["p808"])
     voted = [row | {"listener": "anna"} for row in means()]
     with pytest.raises(InputError, match="outside scale fluency"):
         analysed(voted, layout="auto")
@@ -174,7 +179,7 @@ def test_the_number_of_raters_may_be_a_column_or_unknown() -> None:
     with pytest.raises(InputError, match="must be a whole number"):
         analysed([row | {"n": "4.5"} for row in means()])
     with pytest.raises(UsageError, match="raters"):
-        analysed(means(), layout="auto", constants={"raters": 5})
+        analysed(means(), layout="plain", constants={"raters": 5})
 
 
 def test_one_row_per_mean_is_read_too() -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,11 +13,11 @@ from earwitness.analysis.evidence import DeviceHits, PlaybackCounts, QualityEvid
 from earwitness.analysis.plan import ALL_SCALES
 from earwitness.analysis.results import Procedure, StimulusComment
 from earwitness.analysis.settings import AnalysisSettings, parse_anchors
-from earwitness.core import Input, Key, Rating, StrPath, load_json
+from earwitness.core import Input, Key, Rating, Score, StrPath, load_json
 from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.io.tables import unescape_cell
-from earwitness.ratings.columns import AUTO_LAYOUT, LAYOUTS, Limit
+from earwitness.ratings.columns import AUTO_LAYOUT, LAYOUTS, ONLY_SYSTEM, Limit
 from earwitness.ratings.names import KnownNames
 from earwitness.ratings.reader import OffScaleVote, RatingsTable, read_ratings
 from earwitness.ratings.records import Grouping, Groupings, RatingFault, Who
@@ -30,6 +31,7 @@ from earwitness.ratings.rubric_totals import (
     with_totals,
 )
 from earwitness.ratings.scales import canonical_scale, known_scales
+from earwitness.task import Filter
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,9 @@ class RatingSet:
     can be analysed, ``captions`` the rated captions, ``faults`` the faults found while reading,
     ``rubric`` the name of the rubric of a table, and ``comments`` are those on stimuli, each with
     its listener. ``procedure`` is how the study was run, if there is one. ``raters`` are numbers of
-    raters of means, by output and scale; ``blank_rows``, ``blank_totals``, ``formula_totals`` and
-    ``published`` are those of ``RatingsWithTotals``. ``quality`` is what screening rules on quality
-    control need.
+    raters of means, by output and scale; ``scores`` are those of metrics in a table;
+    ``blank_rows``, ``blank_totals``, ``formula_totals`` and ``published`` are those of
+    ``RatingsWithTotals``. ``quality`` is what screening rules on quality control need.
     """
 
     ratings: Sequence[Rating]
@@ -68,7 +70,13 @@ class RatingSet:
     blank_totals: tuple[Rating, ...] = ()
     formula_totals: tuple[Rating, ...] = ()
     published: bool = False
+    scores: tuple[Score, ...] = ()
     quality: QualityEvidence = field(default_factory=QualityEvidence)
+
+    @property
+    def has_means(self) -> bool:
+        """Whether ratings are means, which have no listeners."""
+        return bool(self.ratings) and all(rating.listener == "" for rating in self.ratings)
 
 
 # --- Tables --------------------------------------------------------------------------------------
@@ -91,12 +99,16 @@ class TableOptions:
         Columns by role, such as ``listener=worker``, or ``sample=file`` for sample names.
     scales
         Columns that are scales; by default all columns of numbers.
+    metrics
+        Columns with scores of metrics in tables of ratings; empty: find them. None: there are none.
+    where
+        Conditions on columns; only rows for which all of them hold are read.
     constants
         Constants for roles without a column, such as ``scale=MOS``.
     layout
         Layout of tables. auto: recognize tables of other tools; matrix: one column per listener;
         plain: only the documented columns; means: one row per item and system with means over
-        raters, by which systems are compared over items. The number of raters is then a column
+        raters, as recognized if no column has listeners. The number of raters is then a column
         ``raters`` or ``n``, or a constant.
     rubric
         Rubric of the captions. By default detected from the columns.
@@ -107,6 +119,8 @@ class TableOptions:
     pattern: Annotated[str, "PATTERN"] = ""
     columns: Annotated[Mapping[str, str], "NAME=COLUMN"] = field(default_factory=dict)
     scales: tuple[str, ...] = ()
+    metrics: tuple[str, ...] | None = None
+    where: Filter = Filter()  # noqa: RUF009
     constants: Annotated[Mapping[str, str], "NAME=VALUE"] = field(default_factory=dict)
     layout: Annotated[str, (*LAYOUTS, MEANS_LAYOUT)] = AUTO_LAYOUT
     rubric: Annotated[str, (*BUILT_IN_RUBRICS, "none")] = ""
@@ -156,9 +170,6 @@ def has_answers(path: Path | RecordSource) -> bool:
     return isinstance(first, dict) and {"page", "values"} <= {*first}
 
 
-ONLY_SYSTEM = "system"  # name of the system if no table has a column for it
-
-
 def only_system(
     scores: Sequence[Path | RecordSource],
     ratings: Sequence[Path | RecordSource],
@@ -202,6 +213,7 @@ class RatingCollection:
     blank_totals: list[Rating] = field(default_factory=list)
     formula_totals: list[Rating] = field(default_factory=list)
     published: bool = False
+    scores: list[Score] = field(default_factory=list)
 
     def add(self, ratings: Iterable[Rating], of: Input) -> None:
         """Add the ratings of a file."""
@@ -228,6 +240,7 @@ class RatingCollection:
             "blank_totals": tuple(self.blank_totals),
             "formula_totals": tuple(self.formula_totals),
             "published": self.published,
+            "scores": tuple(self.scores),
         }
 
     def read_table(
@@ -236,10 +249,14 @@ class RatingCollection:
         reading: TableOptions,
         settings: AnalysisSettings,
         names: KnownNames | None = None,
+        *,
+        may_be_means: bool = False,
     ) -> None:
-        """Read and add a table; ``names`` are those of a study."""
-        if reading.layout == MEANS_LAYOUT and not settings.is_over_items:
-            raise UsageError("layout: tables of means can only be analysed (study analyse)")
+        """Read and add a table, which may have means; ``names`` are those of a study."""
+        is_means_layout = reading.layout == MEANS_LAYOUT
+        if is_means_layout and not may_be_means:
+            raise UsageError("layout: tables of means can only be read without a study")
+        is_guessed = may_be_means and reading.layout == AUTO_LAYOUT
         study_scales = names.scales if names else ()
         limits = {
             name: Limit(
@@ -258,9 +275,11 @@ class RatingCollection:
             limits={**limits, **said},
             rubric=reading.rubric,
             drop=reading.faults == "drop",
-            means=settings.is_over_items,
-            layout=AUTO_LAYOUT if settings.is_over_items else reading.layout,
+            means=True if is_means_layout else None if is_guessed else False,
+            layout=AUTO_LAYOUT if is_means_layout else reading.layout,
             known_names=names,
+            metrics=reading.metrics,
+            where=reading.where,
         )
         self.add_table(table, settings.blank)
 
@@ -270,6 +289,7 @@ class RatingCollection:
         self.notes += table.notes
         self.join(table.groups, name)
         self.captions |= table.captions
+        self.scores += table.scores
         rubric = read_rubric(table.rubric) if table.rubric else None
         off = [off_scale(rubric, f"{name}:{vote.line}", *_vote_fields(vote)) for vote in table.off]
         self.raters |= table.raters
@@ -327,14 +347,27 @@ def _vote_fields(vote: OffScaleVote) -> tuple[Key, Who, str, float]:
 
 
 def read_tables(
-    files: Sequence[Path | RecordSource], reading: TableOptions, settings: AnalysisSettings
+    files: Sequence[Path | RecordSource],
+    reading: TableOptions,
+    settings: AnalysisSettings,
+    *,
+    may_be_means: bool = False,
 ) -> RatingSet:
-    """Read the ratings of tables, or of records in memory, that belong to no study."""
-    collection = RatingCollection()
+    """Read the ratings of tables, or of records in memory, that belong to no study.
+
+    With ``may_be_means``, tables may have means, which have no listeners.
+    """
+    collection, outputs = RatingCollection(), Counter[tuple[Key, str]]()
     for path in files:
         if has_answers(path):
             raise UsageError(f"{source_name(path)} contains answers — name the study file too")
-        collection.read_table(path, reading, settings)
+        before = len(collection.ratings)
+        collection.read_table(path, reading, settings, may_be_means=may_be_means)
+        outputs.update({(r.key, r.scale) for r in collection.ratings[before:] if r.listener == ""})
+    if max(outputs.values(), default=0) > 1 and reading.layout == AUTO_LAYOUT:
+        collection = _read_listener_files(files, reading, settings)
+    if len({rating.listener == "" for rating in collection.ratings}) > 1:
+        raise UsageError("some tables have listeners, others have means — name them separately")
     return RatingSet(
         collection.ratings,
         ", ".join(Path(source.name).name for source in collection.inputs),
@@ -344,6 +377,21 @@ def read_tables(
         captions=collection.captions,
         **collection.findings(),
     )
+
+
+def _read_listener_files(
+    files: Sequence[Path | RecordSource], reading: TableOptions, settings: AnalysisSettings
+) -> RatingCollection:
+    """Return the ratings of files that rate the same outputs, each by one listener."""
+    collection = RatingCollection()
+    for path in files:
+        if not isinstance(path, Path):
+            raise UsageError("several tables rate the same outputs — add a column listener")
+        constants = {**reading.constants, "listener": path.stem}
+        collection.read_table(path, replace(reading, constants=constants), settings)
+    told = "files rate the same outputs, so each is read as those of a listener with its name"
+    collection.notes = [*dict.fromkeys(collection.notes), told]
+    return collection
 
 
 def source_name(path: Path | RecordSource) -> str:

@@ -79,6 +79,7 @@ class AnalysisSettings:
     rubric: Rubric | None = None
     blank: Blank = "drop"
     low_is_good: tuple[str, ...] = ()
+    where: str = ""  # conditions on rows of tables, for the signature
 
     def __post_init__(self) -> None:
         if not self.is_over_items:
@@ -165,7 +166,7 @@ class AnalysisSettings:
     def chosen(self) -> str:
         """Selection of ratings: screening rules and rule for repeated votes."""
         rules = [f"{rule.name}({_limits_text(rule)})" for rule in self.screening]
-        return f"screening={'+'.join(rules) or 'none'}|doubled={self.doubled}"
+        return f"screening={'+'.join(rules) or 'none'}|doubled={self.doubled}{self.where}"
 
     @property
     def signature(self) -> str:

@@ -33,7 +33,7 @@ INTERNAL_SETTINGS = ("ranking", "splits", "folds", "gain", "spread", "version", 
 @list_option("--with", "more", type=FILE, help="Scores of further metrics (repeatable).")
 @ANSWERS_DB_OPTION
 @signature_options(ScoreOptions, "low", "system", "groups")
-@signature_options(TableOptions, "scales", "rubric")
+@signature_options(TableOptions, "scales", "metrics", "rubric", "where")
 @signature_options(agree, "study", "db", "scoring", "reading")
 @signature_options(AgreementSettings, *INTERNAL_SETTINGS)
 @report_options
@@ -43,9 +43,10 @@ def agree_command(
     """Rank metrics by agreement with human ratings.
 
     SCORES is a table of scores per output, with one column per metric. RATINGS are a study file and
-    its answers, or tables of ratings.
+    its answers, or tables of ratings; leave them out if SCORES has a column of ratings as well.
 
     \b
+    earwitness agree results.csv
     earwitness agree scores.csv ratings.csv
     earwitness agree samples.jsonl study.yaml answers.jsonl -o report.html
     earwitness agree scores.csv study.yaml --db study.db

@@ -65,7 +65,7 @@ from earwitness.studies.trials.single import P835
     "of their study if it is another one, or a table (repeatable).",
 )
 @signature_options(study_power, "pilot", "pilot_study", "reading", "runs")
-@signature_options(PilotOptions, "scales")
+@signature_options(PilotOptions, "scales", "metrics", "where")
 @report_options
 def power_command(study: Path, pilot: tuple[Path, ...], **options: Any) -> None:
     """Estimate which differences STUDY can detect.

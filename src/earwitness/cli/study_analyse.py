@@ -30,15 +30,17 @@ SETTINGS_OF_STUDY = ("plan", "screening", "scales", "reference", "anchor", "anch
 @click.command("analyse")
 @click.argument("files", nargs=-1, type=FILE_PATH, required=True)
 @ANSWERS_DB_OPTION
-@signature_options(TableOptions, "scales")
+@signature_options(TableOptions, "scales", "metrics", "where")
 @signature_options(AnalysisBlock, "scales", "anchors")
 @signature_options(settings_of, "generalize", "means")
+@signature_options(study_analyse, only=("where",))
 @signature_options(
     AnalysisSettings,
     *SETTINGS_OF_STUDY,
     "doubled",
     "low_is_good",
     "version",
+    "where",
     mixed="Fit no mixed models.",
 )
 @report_options

@@ -10,12 +10,12 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import isnan
 from pathlib import Path
 from types import NoneType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import msgspec
 
@@ -108,11 +108,18 @@ class InputTable(ABC):
     partial: frozenset[str] = frozenset()
     comma: bool = False  # numbers may have a decimal comma
     signature: str = ""  # of all rows, from the comment at the head
+    has_header: bool = True  # else columns are named by their numbers, from 1
     notes: list[str] = field(default_factory=list)
+    rows: list[Any] = field(default_factory=list)
 
     @abstractmethod
     def cells(self, name: str, *, numbers: bool = False) -> Sequence[Cell]:
         """Return the cells of a column; with ``numbers``, text in JSON is invalid."""
+
+    def select(self, places: Sequence[int]) -> Self:
+        """Return the table with some of its rows."""
+        lines, rows = ([cells[place] for place in places] for cells in (self.lines, self.rows))
+        return replace(self, lines=lines, rows=rows)
 
     def rename(self, name: str, new: str) -> None:
         """Give a column another name; an empty one hides it."""
@@ -136,6 +143,9 @@ class InputTable(ABC):
 
 
 DELIMITERS = (",", ";", "\t")
+BLANK_NUMBER_TEXTS = ("", "nan")  # empty cells of a matrix of numbers
+MAX_SCALE_POINTS = 11  # up to which votes of a row may be 1, 2, 3 …; more are numbers of columns
+SPACED_NUMBERS = re.compile(r"[ ]*((-?[0-9.]+|nan)[ ]+)+(-?[0-9.]+|nan)[ ]*", re.IGNORECASE)
 BLANKS = " \t"
 HEADER_CHARACTERS = 1 << 16  # characters in which the delimiter is looked for
 Row = tuple[str, ...]
@@ -144,8 +154,6 @@ Row = tuple[str, ...]
 @dataclass
 class CsvTable(InputTable):
     """A table of text cells."""
-
-    rows: list[Row] = field(default_factory=list)
 
     def cells(self, name: str, *, numbers: bool = False) -> Sequence[Cell]:
         position = self.names.index(name)
@@ -222,29 +230,46 @@ def unescape_cell(cell: str) -> str:
 
 
 def read_csv(text: str, wrong: TableFaults, wanted: Collection[str]) -> CsvTable:
-    """Read a table with column names in the first row; empty rows and a comment are skipped."""
+    """Read a table with column names in the first row; empty rows and a comment are skipped.
+
+    A first row of numbers has no column names: the table is a matrix of numbers.
+    """
     signature = ""
     if comment := COMMENT.match(text):
         signature, text = _read_signature(comment[1]), f"\n{text[comment.end() :]}"
     delimiter = _find_delimiter(text, wanted)
+    text = re.sub(r" +$", "", text, flags=re.MULTILINE) if delimiter == " " else text
     numbers, rows = _split_rows(text, delimiter, wrong)
     nonempty = [place for place, row in enumerate(rows) if any(row)]
     table = CsvTable(wrong, comma=delimiter == ";", signature=signature)
     if nonempty:
         table.names = [unescape_cell(name).strip(BLANKS) for name in rows[nonempty[0]]]
+    if len(nonempty) > 1 and _are_numbers(table.names, rows[nonempty[1]]):
+        table.has_header, table.names = False, [str(n + 1) for n in range(len(table.names))]
     for name in dict.fromkeys(table.names):
         if name and table.names.count(name) > 1:
             table.tell(numbers[nonempty[0]], show(name), "duplicate column", "keep one")
     width = len(table.names)
+    filled = nonempty[1:] if table.has_header else nonempty
     wrong.add(
-        (numbers[n], _width_fault(len(rows[n]), width))
-        for n in nonempty[1:]
-        if len(rows[n]) != width
+        (numbers[n], _width_fault(len(rows[n]), width)) for n in filled if len(rows[n]) != width
     )
-    complete = [place for place in nonempty[1:] if len(rows[place]) == width]
+    complete = [place for place in filled if len(rows[place]) == width]
     table.lines = [numbers[place] for place in complete]
     table.rows = [rows[place] for place in complete]
     return table
+
+
+def _are_numbers(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Return whether two rows have numbers only, and the first does not number columns."""
+    rows = [[cell.strip(BLANKS).lower() for cell in row] for row in (first, second)]
+    filled = [[cell for cell in row if cell not in BLANK_NUMBER_TEXTS] for row in rows]
+    if not (all(filled) and len(first) > 1 and first[0]):
+        return False
+    numbering = [str(n) for n in range(1, len(first) + 1)]
+    return (rows[0] != numbering or len(first) <= MAX_SCALE_POINTS) and all(
+        NUMBER.fullmatch(cell.replace(",", ".")) for row in filled for cell in row
+    )
 
 
 def _read_signature(comment: str) -> str:
@@ -262,7 +287,12 @@ def _width_fault(fields: int, width: int) -> Fault:
 
 
 def _find_delimiter(text: str, wanted: Collection[str]) -> str:
-    """Return the delimiter that gives most of the wanted names, then most fields."""
+    """Return the delimiter that gives most of the wanted names, then most fields.
+
+    Numbers in the first line may also be separated by spaces.
+    """
+    if SPACED_NUMBERS.fullmatch(text.lstrip().partition("\n")[0].rstrip("\r")):
+        return " "
 
     def names(delimiter: str) -> tuple[int, int]:
         lines = io.StringIO(text[:HEADER_CHARACTERS], newline="")
@@ -317,7 +347,6 @@ NAME_CELL_TYPES = {str, int, NoneType}
 class JsonTable(InputTable):
     """A table of JSON values."""
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
     written: dict[str, str] = field(default_factory=dict)  # names in the file, if changed
 
     def rename(self, name: str, new: str) -> None:

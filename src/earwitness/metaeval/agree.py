@@ -103,7 +103,9 @@ def agree_with_ratings(
     for name in scales:
         if name not in rated:
             raise UsageError(f'no ratings on scale "{name}" — {nearest(name, rated)}')
-    inputs = _collect_scores(tables, scoring, material, kept, notes, settings.partial)
+    inputs = _collect_scores(
+        tables, scoring, material, kept, notes, settings.partial, reading.where
+    )
     left = "+".join(controls) or "none"
     low = f"|low_is_good={'+'.join(analysis.low_is_good)}" if analysis.low_is_good else ""
     named = {"scores": scoring.score_pattern, "ratings": reading.pattern}
@@ -143,9 +145,10 @@ def _collect_scores(
     ratings: Sequence[Rating],
     screening_notes: Sequence[str],
     partial_columns: Sequence[str],
+    where: Filter,
 ) -> ScoresAndRatings:
-    tables = _read_tables(files, scoring)
-    scores = [score for table in tables for score in table.scores]
+    tables = _read_tables(files, scoring, [score.metric for score in material.scores], where)
+    scores = [*material.scores, *(score for table in tables for score in table.scores)]
     inputs = [table.input for table in tables]
     if scoring.outputs:
         lengths, file = output_lengths(str(scoring.outputs))
@@ -184,21 +187,27 @@ def _collect_scores(
     )
 
 
-def _read_tables(files: Sequence[Path | RecordSource], scoring: ScoreOptions) -> list[ScoreTable]:
-    """Read all score tables; each named column must be in at least one of them."""
+def _read_tables(
+    files: Sequence[Path | RecordSource],
+    scoring: ScoreOptions,
+    known: Sequence[str],
+    where: Filter,
+) -> list[ScoreTable]:
+    """Read all score tables; each named column must be in one of them, or a ``known`` metric."""
     tables = [
         read_scores(
             path,
             pattern=scoring.score_pattern,
             columns=scoring.score_columns,
             metrics=scoring.metrics,
-            several=len(files) > 1,
+            several=len(files) > 1 or bool(known),
             system=scoring.system,
             groups=scoring.groups,
+            where=where,
         )
         for path in files
     ]
-    names = [name for table in tables for name in table.columns]
+    names = [*dict.fromkeys(known), *(name for table in tables for name in table.columns)]
     for name in (*scoring.metrics, *scoring.score_columns.values()):
         if name and name not in names:
             raise UsageError(f'no score file has a "{name}" column — {nearest(name, names)}')

@@ -152,6 +152,17 @@ class ScoreRatingTable:
     notes: tuple[str, ...] = ()
     low_is_good: bool = False
 
+    @property
+    def has_means(self) -> bool:
+        """Whether ratings are means, which have no raters."""
+        return bool(self.ratings) and all(rating.listener == "" for rating in self.ratings)
+
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """Numbers of systems, items and raters; means have none."""
+        systems, items, raters = self.votes.size
+        return systems, items, 0 if self.has_means else raters
+
     def sign(self, metric: int) -> int:
         """Return −1 if the scores of a metric were negated, else 1."""
         return -1 if self.metrics[metric].low_is_good != self.low_is_good else 1
@@ -194,6 +205,10 @@ def join_scores_and_ratings(
     names = [*(name for name in systems if name in rest), *sorted(rest - {*systems})]
     alone = [replace(rating, against=None) if rating.against else rating for rating in kept]
     coded_ratings = code_ratings(alone, scale, names)
+    votes = coded_ratings.votes
+    if coded_ratings.unit == "item":  # means: one value per output, as of one rater
+        listeners, size = np.zeros_like(votes.listeners), (*votes.size[:2], 1)
+        votes = replace(votes, listeners=listeners, size=size)
     items = tuple(sorted({key.item for key in shared})) if paired else coded_ratings.items
     system_names = tuple(names) if paired else coded_ratings.systems
     return ScoreRatingTable(
@@ -202,7 +217,7 @@ def join_scores_and_ratings(
         system_names,
         items,
         score_table(scores, metrics, system_names, items, low_is_good=low_is_good),
-        coded_ratings.votes,
+        votes,
         tuple(kept),
         paired,
         _unmatched_notes(rated, scored, shared),
@@ -300,7 +315,12 @@ def _unmatched_notes(rated: set[Key], scored: set[Key], shared: set[Key]) -> tup
 
 SHOWN_METRICS = 3  # metrics listed in a warning about several
 SHOWN_EXCLUDED = 10  # excluded metrics listed in a note
-TRIVIAL_COLUMNS = ("length", "duration", "words")  # columns that are always baselines
+LENGTH_COLUMN = re.compile(  # always a baseline
+    r"((audio|clip|file)[_ ])?(length|duration|words|len|dur)([_ ](in[_ ])?(s|sec|seconds|ms))?"
+)
+ERROR_METRIC = re.compile(  # lower is better
+    r"(.*[_\W])?(wer|cer|per|mer|der|mcd|lsd|fad|rmse|mse|mae)([_\W].*)?", re.IGNORECASE
+)
 Output = tuple[int, int]  # number of the output, and draw of references
 Column = dict[Output, float]
 
@@ -320,8 +340,10 @@ def metric_columns(
     for name in columns:
         if name not in dropped:  # built-in metrics without a better end are baselines
             best = ends.get(name.partition("@")[0].lower(), "")
-            is_baseline = name in baselines or name in TRIVIAL_COLUMNS or best == "none"
-            metrics.append(MetricColumn(name, name in low or best == "low", is_baseline))
+            is_error = best == "low" or bool(not best and ERROR_METRIC.fullmatch(name))
+            is_length = bool(LENGTH_COLUMN.fullmatch(name.lower()))
+            is_baseline = name in baselines or is_length or best == "none"
+            metrics.append(MetricColumn(name, name in low or is_error, is_baseline))
     return metrics, [
         f"{join_names(names, SHOWN_EXCLUDED)} {verb_form(names, 'is', 'are')} excluded: {reason}"
         for reason, names in redundant.items()
@@ -468,6 +490,8 @@ def choice_abilities(table: ScoreRatingTable) -> ChoiceAbilities:
 
 def votes_or_abilities(table: ScoreRatingTable, aggregate: str = "mean") -> Votes | ChoiceAbilities:
     """Return votes with the ``aggregate`` that is the rating of an output, or choices."""
+    if table.has_means and aggregate != "mean":
+        raise UsageError(f"aggregate: {table.scale} has means, not votes — use mean")
     if table.paired and aggregate != "mean":
         raise UsageError(
             f"aggregate: {table.scale} has choices between two systems, which have no {aggregate}"

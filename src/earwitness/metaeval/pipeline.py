@@ -236,7 +236,7 @@ def _sample_size_warnings(comparison: ScaleComparison) -> Iterator[str]:
     sizes = {
         "systems": len(comparison.table.systems),
         "items": len(comparison.table.items),
-        "raters": comparison.opinions.size[2],
+        "raters": comparison.table.size[2],
     }
     few = [
         f"{unit} ({size})"
@@ -260,7 +260,8 @@ def _sample_size_warnings(comparison: ScaleComparison) -> Iterator[str]:
             f"With only {count}, even a random metric may seem to agree at the system level "
             "(see the row for chance)"
         )
-    if isinstance(comparison.opinions, Votes) and sizes["raters"] < MIN_RATERS_WITHOUT_WARNING:
+    has_votes = isinstance(comparison.opinions, Votes) and not comparison.table.has_means
+    if has_votes and sizes["raters"] < MIN_RATERS_WITHOUT_WARNING:
         yield f"Too few raters to measure agreement among raters ({sizes['raters']})"
 
 
@@ -392,7 +393,9 @@ def analyse_agreement(
     for table in tables:
         if table.paired and table.low_is_good:
             raise UsageError(f"low_is_good: {table.scale} has choices between two systems")
-    sizes = [table.votes.size for table in tables]
+    sizes = [table.size for table in tables]
+    if 0 in {raters for *_, raters in sizes} and settings.generalize == "listeners":
+        raise UsageError("generalize: means have no listeners — use systems or items")
     paired = any(table.paired for table in tables)
     if paired and settings.coefficient == SOFT_COEFFICIENT:
         raise UsageError(f"{SOFT_COEFFICIENT} needs ratings of outputs, not choices between two")
@@ -443,7 +446,7 @@ def _analyse_scale(
         scale=describe_scale(scale),
         people=_people_estimates(comparison.at_level("system")),
         items=len(table.items),
-        raters=len({rating.listener for rating in table.ratings}),
+        raters=table.size[2],
         votes=len(table.ratings),
         metrics=steps.complete(tuple(_metric_figures(comparison))),
         chance=chance_estimates,
@@ -508,7 +511,7 @@ def _group_agreements(
             )
             fitted = replace(
                 settings,
-                fixed=fixed_units(settings.generalize, [group_table.votes.size]),
+                fixed=fixed_units(settings.generalize, [group_table.size]),
             )
             opinions = votes_or_abilities(group_table, settings.aggregate)
             comparison = ScaleComparison(group_table, opinions, fitted)
@@ -519,7 +522,7 @@ def _group_agreements(
                 name,
                 len(group_table.systems),
                 len(group_table.items),
-                len({rating.listener for rating in ratings}),
+                group_table.size[2],
                 len(ratings),
                 {
                     metric.name: {figure: column[number] for figure, column in columns.items()}
@@ -533,10 +536,10 @@ def _people_estimates(
 ) -> dict[str, Estimate]:
     """Return the mean rating of each system over known outputs, by default all.
 
-    Intervals are over listeners, those of medians over items; abilities have none.
+    Intervals are over listeners, those of medians and of means over items; abilities have none.
     """
     opinions, people = comparison.opinions, comparison.grid.people
-    if isinstance(opinions, MedianVotes):
+    if isinstance(opinions, MedianVotes) or comparison.table.has_means:
         kept = people if is_known is None else np.where(is_known, people, np.nan)
         return _mean_estimates(comparison, kept)
     if isinstance(opinions, Votes):

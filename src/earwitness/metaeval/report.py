@@ -122,6 +122,7 @@ def _ranking_sentence(ranking: ScaleRanking) -> str:
 def _sizes_phrase(scale: ScaleConcordance) -> str:
     """Return the numbers of systems, items and raters."""
     counts = {"system": len(scale.people), "item": scale.items, "rater": scale.raters}
+    counts = {unit: n for unit, n in counts.items() if n}  # means have no raters
     return ", ".join(f"{n:,} {unit}{'' if n == 1 else 's'}" for unit, n in counts.items())
 
 

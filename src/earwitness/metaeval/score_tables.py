@@ -24,6 +24,7 @@ from earwitness.ratings.reader import (
     without_garbage_collection,
 )
 from earwitness.ratings.records import Grouping
+from earwitness.task import Filter
 
 # --- Output lengths as a baseline ----------------------------------------------------------------
 
@@ -128,6 +129,7 @@ def read_scores(
     several: bool = False,
     system: str = "",
     groups: Sequence[str] = (),
+    where: Filter = Filter(),  # noqa: B008
 ) -> ScoreTable:
     """Read the scores of a table.
 
@@ -146,6 +148,8 @@ def read_scores(
         System of all outputs, if the table has no column for it.
     groups
         Columns that are not metrics but group items, if the table has them.
+    where
+        Conditions on columns; only rows for which all of them hold are read.
 
     Returns
     -------
@@ -168,6 +172,7 @@ def read_scores(
         words=SCORE_WORDING,
         apart=(SIGNATURE_COLUMN, *groups),
         optional={*COLUMN_BY_ROLE},
+        where=where,
     )
     source = path if isinstance(path, RecordSource) else RecordSource(path)
     fitted = partial(_fit_options, metrics=metrics, several=several, system=system)
@@ -259,7 +264,9 @@ def _options_for_columns(options: ColumnOptions, names: Sequence[str]) -> Column
     """Return the options without references to columns that this table lacks."""
     usual = {**COLUMN_BY_ROLE, **dict.fromkeys(ABSENT_ROLES, "")}
     present = {
-        role: column_name for role, column_name in options.columns.items() if column_name in names
+        role: column_name
+        for role, column_name in options.columns.items()
+        if not column_name or column_name in names
     }
     columns = {**usual, **present}
     column = options.column if options.column in names else ""

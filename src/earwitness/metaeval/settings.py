@@ -198,7 +198,8 @@ def fixed_units(generalize: str, sizes: Sequence[Sizes]) -> tuple[str, ...]:
     least = dict(zip(MIN_SIZES_FOR_INTERVAL, map(min, zip(*sizes, strict=True)), strict=True))
     units = POPULATIONS[generalize]
     few = tuple(unit for unit in units if least[unit] < MIN_SIZES_FOR_INTERVAL[unit])
-    return () if "systems" in few or len(few) == len(units) else few
+    absent = tuple(unit for unit in few if not least[unit])  # means have no raters
+    return absent if "systems" in few or len(few) == len(units) else few
 
 
 def size_notes(
@@ -213,7 +214,7 @@ def size_notes(
     few = {
         unit: min(size[column] for size in sizes)
         for column, unit in enumerate(MIN_SIZES_FOR_INTERVAL)
-        if unit in settings.fixed
+        if unit in settings.fixed and any(size[column] for size in sizes)
     }
     if few:
         counts = " and ".join(f"{unit} ({count})" for unit, count in few.items())

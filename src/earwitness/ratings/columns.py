@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from math import inf, nan
@@ -25,6 +25,8 @@ from earwitness.ratings.names import (
     unused_votes_note,
 )
 from earwitness.ratings.scales import OTHER_SCALE_NAMES, Scale, canonical_scale
+from earwitness.ratings.vote_columns import divide_numbers, is_vote_name
+from earwitness.task import Filter
 
 # --- Names and numbers in cells ------------------------------------------------------------------
 
@@ -65,13 +67,18 @@ def read_number(
     *,
     comma: bool = False,
     words: TableWording = TableWording(),  # noqa: B008
+    percent: bool = False,
 ) -> float | Fault:
-    """Return a number of at most ``MAX_NUMBER``, NaN for an empty cell, or a fault."""
+    """Return a number of at most ``MAX_NUMBER``, NaN for an empty cell, or a fault.
+
+    With ``percent``, a percent sign is ignored.
+    """
     if cell == "":
         return MISSING_VALUE
     value: float | None = None
     try:
-        value = float(_number_text(cell, comma))
+        text = _number_text(cell, comma)
+        value = float(text.removesuffix("%") if percent else text)
         if abs(value) <= MAX_NUMBER:
             return value
     except ValueError:
@@ -292,13 +299,16 @@ LONG_TABLE_ROLES = ("scale", "value")
 OPTIONAL_ROLES = ("session", "trial", "asked", "place", "against")
 ROLES = (*REQUIRED_ROLES, *LONG_TABLE_ROLES, *OPTIONAL_ROLES)
 SAMPLE_COLUMNS = ("sample", "file", "stimulus")
+ONLY_SYSTEM = "system"  # name of the system if no table has a column for it
 CAPTION_ROLE = "caption"
 RATERS_ROLE = "raters"
 RATERS_COLUMNS = (RATERS_ROLE, "n")  # default names of the column
 NUMERIC_ROLES = ("value", "session", "trial", "asked", "place", RATERS_ROLE)
 
 
-AUTO_LAYOUT, PLAIN_LAYOUT, MATRIX_LAYOUT = LAYOUTS = ("auto", "plain", "matrix")
+AUTO_LAYOUT, PLAIN_LAYOUT, MATRIX_LAYOUT, TRANSPOSED_LAYOUT = LAYOUTS = (
+    *("auto", "plain", "matrix", "transposed"),
+)
 
 
 @dataclass(frozen=True)
@@ -306,11 +316,13 @@ class ColumnOptions:
     """Options for reading a table.
 
     Columns in ``apart`` are read elsewhere, and names of ``ignored`` columns are not checked for
-    misspellings. ``layout`` is ``auto``, ``plain`` or ``matrix``. Columns for ``optional`` roles
+    misspellings. ``layout`` is one of ``LAYOUTS``. Columns for ``optional`` roles
     may be missing. Columns in ``groups`` group items or listeners. Scales may be written as
     ``aliases``. Values outside their scale are refused with a ``remedy``, or treated as missing
     with ``drop``. With ``means``, values are means over raters: they may lie between the steps of a
-    scale, and have no listener.
+    scale, and have no listener; None means that a table without listeners has means. A table with
+    ``metrics`` has votes and these metrics, or all its metrics if none is named. Only rows are read
+    for which the conditions in ``where`` hold.
     """
 
     pattern: str = ""
@@ -329,9 +341,11 @@ class ColumnOptions:
     remedy: str = ""
     drop: bool = False
     roles: Sequence[str] = ROLES
-    means: bool = False
+    means: bool | None = False
+    metrics: Sequence[str] | None = None
     ignored: Collection[str] = ()
     layout: str = AUTO_LAYOUT
+    where: Filter = Filter()  # noqa: RUF009
 
     def __post_init__(self) -> None:
         if self.layout not in LAYOUTS:
@@ -384,6 +398,11 @@ class ColumnOptions:
         """Return the reader of cells with numbers."""
         return partial(read_number, comma=table.comma, words=self.words)
 
+    def metric_reader(self, table: InputTable) -> Callable[[Cell], float | Fault]:
+        """Return the reader of cells with values of metrics, which may be undefined."""
+        words = replace(self.words, cell="score", undefined=True)
+        return partial(read_number, comma=table.comma, words=words, percent=True)
+
     @property
     def expected(self) -> list[str]:
         """Scales that are known before a file is read."""
@@ -408,12 +427,13 @@ PLANE_SCALES = {"TC", "SD"}
 
 @dataclass
 class ColumnLayout:
-    """Columns by role; ``scales`` are scales with their own columns."""
+    """Columns by role; ``scales`` and ``metrics`` have their own columns."""
 
     fields: dict[str, str]
     sample: str = ""
     pattern: Pattern | None = None
     scales: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -424,13 +444,16 @@ class ColumnLayout:
     @property
     def used(self) -> set[str]:
         """Columns that are read."""
-        return {*self.fields.values(), *self.scales, *([self.sample] if self.sample else [])}
+        sample = [self.sample] if self.sample else []
+        return {*self.fields.values(), *self.scales, *self.metrics, *sample}
 
 
 def lay_out(table: InputTable, options: ColumnOptions) -> ColumnLayout:
     """Return the columns of all roles; faults are added to the table."""
     named = {role: options.name_of(role) for role in options.roles}
-    if RATERS_ROLE in named and RATERS_ROLE not in options.said:
+    if not options.means:
+        named.pop(RATERS_ROLE, None)
+    elif RATERS_ROLE in named and RATERS_ROLE not in options.said:
         named[RATERS_ROLE] = next((name for name in RATERS_COLUMNS if name in table.names), "")
     if options.scales:
         named = {role: name for role, name in named.items() if role not in LONG_TABLE_ROLES}
@@ -440,8 +463,11 @@ def lay_out(table: InputTable, options: ColumnOptions) -> ColumnLayout:
     _lay_out_samples(layout, table, options)
     roles = {*layout.fields, *options.constants}
     wide = bool(options.scales) or not roles & {*LONG_TABLE_ROLES}
-    if wide:
+    if wide and options.metrics is None:
         match_scales(table, options.expected, {*layout.used, *options.wanted, *options.apart})
+    if options.metrics is not None:
+        _divide_columns(layout, table, options, options.metrics, wide=wide)
+    elif wide:
         layout.scales = tuple(_scale_columns(layout, table, options))
     odd = [*_odd_number_columns(layout, table, options)] if wide else []
     for fault in (
@@ -491,6 +517,7 @@ def _scale_columns(
     taken = layout.used | {*options.apart}
     free = [name for name in table.names if name and name not in taken]
     expected = [name for name in options.expected if name in free]
+    expected = expected or [name for name in free if options.means and is_vote_name(name)]
     if PLANE_SCALES & {*expected} and not {*expected, *options.known_names.scales} >= PLANE_SCALES:
         expected = [name for name in expected if name not in PLANE_SCALES]  # SD: of a mean
     is_rated = not options.words.undefined  # a metric may well be a count of rows
@@ -512,6 +539,42 @@ def _scale_columns(
     if unused:
         layout.notes.append(unused_votes_note(unused))
     yield from scales
+
+
+def _divide_columns(
+    layout: ColumnLayout,
+    table: InputTable,
+    options: ColumnOptions,
+    metrics: Sequence[str],
+    *,
+    wide: bool,
+) -> None:
+    """Find the columns of votes and of metrics, and note which they are."""
+    read, numbers = options.metric_reader(table), dict[str, list[float]]()
+    for name in table.names:
+        if not name or name in layout.used or name in options.apart:
+            continue
+        cells = table.cells(name, numbers=True)
+        values = [value if isinstance(value, float) else nan for value in map(read, cells)]
+        known = sum(value == value for value in values)
+        is_number = 2 * known >= sum(map(bool, cells)) > 0
+        is_number = is_number and not is_counter(name, read_plain_numbers(cells))
+        if is_number or name in options.scales or name in metrics:
+            numbers[name] = values
+    places = [layout.fields[role] for role in ("item", "system", "scale") if role in layout.fields]
+    places += [layout.sample] if layout.sample else []
+    columns = [table.cells(name) for name in places]
+    outputs = list(zip(*columns, strict=True)) if columns else [()] * len(table.lines)
+    listeners = table.cells(layout.fields["listener"]) if "listener" in layout.fields else ()
+    votes = options.scales if wide else [layout.fields.get("value", "")]
+    divided = divide_numbers(numbers, outputs, listeners, votes, metrics)
+    layout.scales, layout.metrics = divided.votes if wide else (), divided.metrics
+    if divided.fault is None:
+        ratings, scores = (", ".join(map(show, names)) for names in divided[:2])
+        remedy = "use --scale and --metric to change this"
+        layout.notes.append(f"ratings are read from {ratings}, metrics from {scores}; {remedy}")
+    elif not table.wrong.count:
+        table.tell(HEADER_LINE, *divided.fault)
 
 
 def _holds_votes(layout: ColumnLayout, table: InputTable, name: str) -> bool:
@@ -548,7 +611,8 @@ def _odd_number_columns(layout: ColumnLayout, table: InputTable, options: Column
 
     Such columns are ignored if there are others and users cannot choose columns.
     """
-    if options.scales or (layout.scales and not options.words.choice):
+    is_chosen = bool(options.words.choice) or options.metrics is not None
+    if options.scales or (layout.scales and not is_chosen):
         return
     read = options.number_reader(table)
     for name in table.names:
@@ -591,11 +655,11 @@ def _missing_columns(
             yield Fault(
                 show(name), f"{NO_COLUMN_MESSAGE} (for {role})", _column_remedy(name, table.names)
             )
-    for name in (layout.sample, *layout.scales):
+    for name in (layout.sample, *layout.scales, *layout.metrics):
         if name and name not in table.names:
             yield Fault(show(name), NO_COLUMN_MESSAGE, _column_remedy(name, table.names))
     said = {*layout.fields, *layout.places, *options.constants}
-    said |= {"listener"} if options.means else set()
+    said |= set() if options.means is False else {"listener"}
     for role in REQUIRED_ROLES if wide else (*REQUIRED_ROLES, *LONG_TABLE_ROLES):
         if role not in said and not options.columns.get(role):
             needs_sample = not layout.pattern and not options.words.undefined
@@ -605,7 +669,7 @@ def _missing_columns(
                 NO_COLUMN_MESSAGE,
                 _column_remedy(role, free, options.words.remedy.format(role=role), *samples),
             )
-    if wide and not layout.scales and not odd:
+    if wide and not layout.scales and not odd and options.metrics is None:
         message = "neither columns scale and value, nor columns of numbers"
         yield Fault("", message, _column_remedy("value", free))
 
@@ -627,12 +691,13 @@ def _misspelled_columns(
     if wide and not options.scales:
         lacking += [
             *LONG_TABLE_ROLES,
-            *(name for name in options.expected if name not in table.names),
+            *(name for name in options.expected if name not in {*table.names, *PLANE_SCALES}),
         ]
     for name in table.names:
         if name in options.ignored or name in options.expected:
             continue
-        if name and name not in layout.fields.values() and name not in options.scales:
+        read = {*layout.fields.values(), *options.scales, *layout.metrics}
+        if name and name not in read:
             remedy = nearest(name, [other for other in lacking if other != name])
             if name != layout.sample and remedy.startswith("did"):
                 yield Fault(show(name), "unknown column", remedy)

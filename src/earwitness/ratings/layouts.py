@@ -8,21 +8,32 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
+from earwitness.errors import UsageError
 from earwitness.io.schema import Fault, show
 from earwitness.io.tables import BadCell, CsvTable, InputTable, TableFaults
 from earwitness.ratings.columns import (
+    AUTO_LAYOUT,
     HEADER_LINE,
     LONG_TABLE_ROLES,
     MATRIX_LAYOUT,
+    ONLY_SYSTEM,
     PLAIN_LAYOUT,
     SAMPLE_COLUMNS,
+    TRANSPOSED_LAYOUT,
     UNDEFINED_WORDS,
     ColumnOptions,
+    read_column,
     read_plain_numbers,
     refuse_header,
     tell_cells,
 )
-from earwitness.ratings.names import Pattern
+from earwitness.ratings.names import (
+    AUDIO_ENDING,
+    DEFAULT_SOUND_PATTERN,
+    Pattern,
+    infer_patterns,
+)
+from earwitness.task import Filter
 
 # --- Layouts by their columns --------------------------------------------------------------------
 # A layout is recognized by its columns, in any case. It names the columns of roles, and constants
@@ -30,6 +41,7 @@ from earwitness.ratings.names import Pattern
 # are reshaped to one rating per row.
 
 
+SHOWN_VALUES = 10  # of a column that a condition excludes
 Reading = tuple[InputTable, ColumnOptions]  # a table, and the options for reading it
 
 
@@ -60,6 +72,8 @@ def recognize_layout(table: InputTable, options: ColumnOptions) -> Reading:
     """
     if options.layout == PLAIN_LAYOUT:
         return table, options
+    if not table.has_header or options.layout == TRANSPOSED_LAYOUT:
+        return _read_numbers(table, options)
     if options.layout == MATRIX_LAYOUT:
         return _read_matrix(table, _match_synonyms(table, options), _free_columns(table, options))
     if table.wrong.read_as == BEAQLEJS_NAME:  # unfolded from a document
@@ -103,7 +117,77 @@ def _apply_layout(
         pattern=options.pattern or layout.pattern,
         ignored=tuple(table.names),
     )
-    return layout.reshape(table, options) if layout.reshape else (table, options)
+    table, options = layout.reshape(table, options) if layout.reshape else (table, options)
+    return table, find_pattern(table, options) if options.column else options
+
+
+def find_pattern(table: InputTable, options: ColumnOptions) -> ColumnOptions:
+    """Return options with the pattern of the column of file names, if one fits all names."""
+    said, column, system = options.said, options.column, options.name_of("system")
+    is_known = options.pattern or "system" in options.constants
+    if is_known or "item" in {*said, *table.names} or column not in table.names:
+        return options
+    names = [str(cell) for cell in table.cells(column)]
+    systems = [str(cell) for cell in table.cells(system)] if system in table.names else []
+    patterns = infer_patterns(names, systems, options.known_names.names("system"))
+    if not patterns or (patterns == [DEFAULT_SOUND_PATTERN] and not systems):
+        return options
+    flag = "--score-pattern" if options.words.undefined else "--pattern"
+    if len(patterns) > 1:
+        ways = " or ".join(f"{flag} '{pattern}'" for pattern in patterns)
+        message = f"{len(patterns)} patterns fit these names, such as {show(names[0])}"
+        refuse_header(table, column, message, f"use {ways}")
+    note = f"column {show(column)} is read with the pattern {patterns[0]}"
+    table.notes.append(f"{note}; use {flag} to change this")
+    columns = {**options.columns, "system": ""} if systems else options.columns
+    return replace(options, pattern=patterns[0], columns=columns)
+
+
+def filter_rows(table: InputTable, where: Filter) -> InputTable:
+    """Return the rows of a table for which all conditions on its columns hold."""
+    for condition in where.conditions:
+        if condition.field not in table.names:
+            continue
+        cells = _texts(table, condition.field)
+        kept = [place for place, cell in enumerate(cells) if cell and condition.holds(cell)]
+        told = f"{''.join(condition)} holds for {len(kept):,} of {len(cells):,} rows"
+        if not kept:
+            values = ", ".join(map(show, sorted({*cells} - {""})[:SHOWN_VALUES]))
+            raise UsageError(f"where: {told} — values of {condition.field} are {values}")
+        table.notes.append(f"{told}, which are kept")
+        table = table.select(kept)
+    return table
+
+
+def join_columns(table: InputTable, options: ColumnOptions) -> Reading:
+    """Return a table with a column for each role that has several columns, such as ``a,b``.
+
+    Cells of these columns are joined by a slash; the columns themselves are not read.
+    """
+    for role, text in options.columns.items():
+        parts = [part.strip() for part in text.split(",")]
+        if len(parts) == 1 or text in table.names or not {*parts} <= {*table.names}:
+            continue
+        if role not in ("item", "system", "listener"):
+            raise UsageError(f"columns: {role} must be one column, got {text}")
+        cells = zip(*(_texts(table, part) for part in parts), strict=True)
+        rows = enumerate((" / ".join(row),) for row in cells)
+        joined = _long_table(table, [text], rows)
+        joined.signature = table.signature
+        table, options = joined, replace(options, apart=(*options.apart, *parts))
+    return table, options
+
+
+def accept_means(table: InputTable, options: ColumnOptions) -> ColumnOptions:
+    """Return the options for a table of means, if it may be one."""
+    if options.means is not None:
+        return options
+    remedy = "use --column listener=NAME if a column has listeners"
+    table.notes.append(
+        f"no column has listeners, so ratings are read as means over listeners, which intervals do "
+        f"not cover; {remedy}"
+    )
+    return replace(options, means=True)
 
 
 def _name_layout(table: InputTable, name: str) -> None:
@@ -237,6 +321,7 @@ P808_SCALES = {f"MOS_{name}": name for name in ("SIG", "BAK", "OVRL")}
 
 def _read_p808_means(table: InputTable, options: ColumnOptions) -> Reading:
     """Read means per clip; votes in the columns vote_1, vote_2, … do not name workers."""
+    options = accept_means(table, options)
     if not options.means:
         message = "votes per clip do not name the workers"
         remedy = (
@@ -345,6 +430,15 @@ TOOL_LAYOUTS = (
         sample="utteranceid",
         pattern="{item}_*.wav",
     ),
+    ToolLayout(
+        "means of SOMOS",
+        ("utteranceid", "mean"),
+        {"value": "mean"},
+        {"scale": "MOS"},
+        sample="utteranceid",
+        pattern="{item}_{system}.wav",
+        lacks=("listenerid",),
+    ),
 )
 
 
@@ -371,6 +465,7 @@ def _read_bvcc(table: InputTable, options: ColumnOptions) -> Reading:
     is_list = len(table.names) == len(BVCC_MEAN_COLUMNS)
     _name_layout(table, f"ratings of the VoiceMOS Challenge ({'means' if is_list else 'BVCC'})")
     columns = [[name, *_texts(table, name)] for name in table.names]
+    options = accept_means(table, options) if is_list else options
     if is_list and not options.means:
         message = "the list has means over listeners"
         refuse_header(table, "listener", message, "use --layout means, or the file TRAINSET")
@@ -401,8 +496,7 @@ ROLE_SYNONYMS = {
     "system": ("condition", "system_id", "systemid"),
     "value": ("rating", "score", "vote"),
 }
-SAMPLE_SYNONYMS = ("wav", "wav_path", "wavfile", "filename")
-AUDIO_ENDING = re.compile(r"\.(wav|flac|mp3|ogg|opus)", re.IGNORECASE)
+SAMPLE_SYNONYMS = ("wav", "wav_path", "wavfile", "filename", "file_name", "path", "audio_path")
 
 
 def _match_synonyms(table: InputTable, options: ColumnOptions) -> ColumnOptions:
@@ -419,10 +513,10 @@ def _match_synonyms(table: InputTable, options: ColumnOptions) -> ColumnOptions:
             found[role] = column
             table.notes.append(f"column {show(column)} is read as {role}")
     options = replace(options, columns={**found, **options.columns})
-    return _match_samples(table, options)
+    return match_samples(table, options)
 
 
-def _match_samples(table: InputTable, options: ColumnOptions) -> ColumnOptions:
+def match_samples(table: InputTable, options: ColumnOptions) -> ColumnOptions:
     """Return options for a column of file names: items if systems have their own column."""
     said = {*options.said, *_places(options), *table.names}
     own = next((name for name in SAMPLE_COLUMNS if name in table.names), "")
@@ -433,13 +527,13 @@ def _match_samples(table: InputTable, options: ColumnOptions) -> ColumnOptions:
         return options
     if options.pattern:
         return replace(options, column=column)
-    if "item" in said or options.column:
+    if "item" in said:
+        return options
+    options = find_pattern(table, replace(options, column=column))
+    if options.pattern:
         return options
     if "system" not in said:
-        if not all(BVCC_FILE.fullmatch(str(cell)) for cell in table.cells(column)):
-            return replace(options, column=column)
-        table.notes.append(f"column {show(column)} is read with the pattern {BVCC_PATTERN}")
-        return replace(options, column=column, pattern=BVCC_PATTERN)
+        return options
     cells = {str(cell) for cell in table.cells(column)}
     endings = {PurePath(cell).suffix for cell in cells}
     ending = endings.pop() if len(endings) == 1 else ""
@@ -531,6 +625,66 @@ def _read_matrix(table: InputTable, options: ColumnOptions, listeners: Sequence[
     long.names = ["" if name in listeners else name for name in long.names]
     scale = _scale_in_name(table.wrong.source, options) or MATRIX_SCALE
     return _name_scale(long, options, scale)
+
+
+# A matrix without column names has a row or a column per listener. Stimuli differ more than the
+# mean votes of listeners do, which tells the two apart.
+
+
+MIN_STIMULUS_RATIO = 3.0  # of the mean squares between stimuli and between listeners
+Matrix = list[list[float]]  # NaN where there is no vote
+
+
+def _read_numbers(table: InputTable, options: ColumnOptions) -> Reading:
+    """Return one row per vote of a matrix without column names; stimuli are numbered from 1."""
+    read = options.number_reader(table)
+    columns = [read_column(table, _votes(table, name), name, read) for name in table.names]
+    table.wrong.refuse()
+    rows = [[*row] for row in zip(*columns, strict=True)]
+    turned = [[*column] for column in zip(*rows, strict=True)]
+    listeners_are_rows = options.layout == TRANSPOSED_LAYOUT
+    if options.layout == AUTO_LAYOUT:
+        between_rows, between_columns = _mean_square(rows), _mean_square(turned)
+        listeners_are_rows = between_columns > between_rows
+        larger, smaller = sorted([between_rows, between_columns], reverse=True)
+        if larger <= MIN_STIMULUS_RATIO * smaller:
+            message = f"{len(rows)} rows and {len(turned)} columns: either may be listeners"
+            remedy = f"use --layout {MATRIX_LAYOUT} if columns are listeners, "
+            refuse_header(table, "", message, f"{remedy}--layout {TRANSPOSED_LAYOUT} if rows are")
+    return _unfold_matrix(table, options, rows, listeners_are_rows=listeners_are_rows)
+
+
+def _unfold_matrix(
+    table: InputTable, options: ColumnOptions, rows: Matrix, *, listeners_are_rows: bool
+) -> Reading:
+    listeners, stimuli = ("rows", "columns") if listeners_are_rows else ("columns", "rows")
+    other = MATRIX_LAYOUT if listeners_are_rows else TRANSPOSED_LAYOUT
+    table.wrong.read_as = "a matrix of votes without column names"
+    table.notes.append(
+        f"the table is read as {table.wrong.read_as}: {listeners} are listeners, {stimuli} are "
+        f"items; use --layout {other} to change this"
+    )
+    votes = [
+        (line, (str(row), str(column), f"{vote:g}"))
+        for row, (line, numbers) in enumerate(zip(table.lines, rows, strict=True), 1)
+        for column, vote in enumerate(numbers, 1)
+        if vote == vote
+    ]
+    names = ["listener", "item"] if listeners_are_rows else ["item", "listener"]
+    lines, cells = [line for line, _ in votes], [cells for _, cells in votes]
+    long = CsvTable(table.wrong, [*names, "value"], lines, notes=table.notes, rows=cells)
+    constants = {"system": ONLY_SYSTEM, **options.constants}
+    scale = _scale_in_name(table.wrong.source, options) or MATRIX_SCALE
+    return _name_scale(long, replace(options, constants=constants), scale)
+
+
+def _mean_square(rows: Matrix) -> float:
+    """Return the mean square between rows."""
+    votes = [[vote for vote in row if vote == vote] for row in rows]
+    votes = [row for row in votes if row]
+    total = sum(map(sum, votes)) / max(1, sum(map(len, votes)))
+    squares = sum(len(row) * (sum(row) / len(row) - total) ** 2 for row in votes)
+    return squares / max(1, len(votes) - 1)
 
 
 def _scale_in_name(source: str, options: ColumnOptions) -> str:

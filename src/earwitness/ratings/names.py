@@ -149,6 +149,157 @@ def _piece_regex(piece: str, flipped: bool, system: str) -> str:
     return f"(?P<{piece[1:-1]}>[^/]+{'' if most else '?'})"
 
 
+# --- Patterns of a column of file names ----------------------------------------------------------
+# A pattern divides names at a separator. It fits if it divides all of them into two systems and two
+# items or more, which are mostly crossed unless the systems look like systems. What the parts look
+# like decides between patterns that fit; a folder is rather a system than an item.
+
+
+SEPARATORS = "_-. "
+TOKEN = re.compile(r"[^/_\-. ]+|[/_\-. ]")
+AUDIO_ENDING = re.compile(r"\.(wav|flac|mp3|ogg|opus|m4a)$", re.IGNORECASE)
+SYSTEM_START = re.compile(
+    r"(sys|system|model|method|cond|codec|algo|vocoder|tts|vc|hrc|team)(?![a-z]{3})|c\d+$",
+    re.IGNORECASE,
+)
+ITEM_START = re.compile(r"(utt|utterance|item|clip|sent|sentence|sample)[_-]?\d", re.IGNORECASE)
+ITEM_WORD = re.compile(
+    r"utt|utterance|item|clip|sent|sentence|seg|segment|sample|track|song|src|speaker|spk|speech|p|"
+    r"prompt|text|audio|file|test"
+)
+CONTROL_NAME = re.compile(
+    r"ref|reference|clean|noisy|original|natural|target|hidden|gt|groundtruth|unprocessed|"
+    r"anchor(35|70)?|lp35|lp70"
+)
+MIN_CROSSED_SHARE = 0.5  # of the combinations of systems and items
+SYSTEM_POINTS, ITEM_POINTS = {"system": 2, "item": -1, "": 0}, {"system": -2, "item": 1, "": 0}
+
+
+def infer_patterns(
+    samples: Iterable[str], systems: Sequence[str] = (), known: Collection[str] = ()
+) -> list[str]:
+    """Return the patterns that fit all file names best: none, one, or several that fit equally.
+
+    ``systems`` are those of the names if a column has them, and ``known`` are all systems of a
+    study.
+
+    >>> infer_patterns(["p01_sysA.wav", "p01_sysB.wav", "p02_sysA.wav", "p02_sysB.wav"])
+    ['{item}_{system}.wav']
+    >>> infer_patterns(["ann_x.wav", "ann_y.wav", "ben_x.wav", "ben_y.wav"])
+    ['{item}_{system}.wav', '{system}_{item}.wav']
+    """
+    names = [sample.replace("\\", "/") for sample in samples]
+    owners = dict(zip(names, systems, strict=True)) if systems else {}
+    distinct = sorted({*names})
+    if not distinct or any(mark in name for name in distinct for mark in "{}*"):
+        return []
+    points: dict[str, float] = {}
+    folded = {name.casefold() for name in known}
+    for penalty, pattern, parts in _divisions(distinct):
+        if not owners:
+            value = _rate_division(parts, folded)
+        else:
+            pairs = zip(distinct, parts, strict=True)
+            is_same = all(owners[name].casefold() == part[0].casefold() for name, part in pairs)
+            value = 0.0 if is_same else None
+        if value is not None:
+            points.setdefault(pattern, value - penalty)
+    best = max(points.values(), default=0)
+    return [pattern for pattern in points if points[pattern] == best or best < 0]
+
+
+Parts = list[tuple[str, str]]  # system and item of each name
+
+
+def _divisions(names: Sequence[str]) -> Iterator[tuple[float, str, Parts]]:
+    """Yield patterns that divide names at the first or last separator of a kind, and the parts.
+
+    Text that all names share may be part of the pattern, at a penalty unless it is an ending.
+    """
+    ends = {match.group() if (match := AUDIO_ENDING.search(name)) else "" for name in names}
+    end = ends.pop() if len(ends) == 1 else "" if "" in ends else ".*"
+    tokens = [TOKEN.findall(AUDIO_ENDING.sub("", name) if end else name) for name in names]
+    after, before = _shared_text([parts[::-1] for parts in tokens]), _shared_text(tokens)
+    shares = {(len(before), len(after)): 0.5, (len(before), 0): 0.4, (0, len(after)): 0.25}
+    for (first, last), penalty in {**shares, (0, 0): 0.0}.items():
+        kept = ["".join(parts[first : len(parts) - last]) for parts in tokens]
+        yield from (
+            (
+                penalty + extra,
+                f"{''.join(before[:first])}{pattern}{''.join(after[:last][::-1])}{end}",
+                parts,
+            )
+            for extra, pattern, parts in _divisions_at_marks(kept)
+        )
+
+
+def _shared_text(tokens: Sequence[Sequence[str]]) -> list[str]:
+    """Return the first tokens that all names share; each keeps three tokens of its own."""
+    count = 0
+    while all(len(parts) > count + 3 for parts in tokens) and (
+        len({parts[count] for parts in tokens}) == 1
+    ):
+        count += 1
+    return [*tokens[0][:count]]
+
+
+def _divisions_at_marks(names: Sequence[str]) -> Iterator[tuple[float, str, Parts]]:
+    """Yield a penalty, a pattern and the parts of each name, which have no shared text."""
+    is_folder, prefix = all("/" in name for name in names), ""
+    if is_folder:
+        folders = [name.rpartition("/")[::2] for name in names]
+        is_deep = any("/" in folder for folder, _ in folders)
+        start = "*/" if is_deep else ""
+        parts = [(folder.rpartition("/")[2], name) for folder, name in folders]
+        yield 0, f"{start}{{system}}/{{item}}", parts
+        if not is_deep:
+            yield 0.6, "{item}/{system}", [(name, folder) for folder, name in parts]
+        prefix, names = "*/", [name for _, name in folders]
+    for mark in SEPARATORS:
+        if all(mark in name[1:-1] for name in names):
+            last, first = (
+                [cut(name, mark) for name in names] for cut in (str.rpartition, str.partition)
+            )
+            yield (
+                0.1 if is_folder else 0,
+                f"{prefix}{{item}}{mark}{{system}}",
+                [(system, item) for item, _, system in last],
+            )
+            yield (
+                0.1 if is_folder else 0,
+                f"{prefix}{{system}}{mark}{{item}}",
+                [(system, item) for system, _, item in first],
+            )
+
+
+def _rate_division(parts: Parts, known: Collection[str]) -> float | None:
+    """Return how well pairs of system and item look like that; None if they do not fit."""
+    systems, items = ({*names} for names in zip(*parts, strict=True))
+    distinct = {*parts}
+    if min(len(systems), len(items)) < 2 or len(distinct) < len(parts):
+        return None
+    if known:
+        return 3.0 if {name.casefold() for name in systems} <= {*known} else None
+    kind = _kind_of_names(systems)
+    is_crossed = len(distinct) >= MIN_CROSSED_SHARE * len(systems) * len(items)
+    if not is_crossed and (kind != "system" or len(distinct) == len(systems)):
+        return None
+    return SYSTEM_POINTS[kind] + ITEM_POINTS[_kind_of_names(items)]
+
+
+def _kind_of_names(names: Collection[str]) -> str:
+    """Return ``system`` or ``item`` if names look like these, else an empty string."""
+    if any(CONTROL_NAME.fullmatch(name.casefold()) for name in names):
+        return "system"
+    if all(map(SYSTEM_START.match, names)):
+        return "system"
+    words = {word for name in names for word in re.findall(r"[a-z]+", name.casefold())}
+    is_numbered = all(re.search(r"\d", name) for name in names)
+    if is_numbered and all(map(ITEM_WORD.fullmatch, words)):
+        return "item"
+    return "item" if all(map(ITEM_START.match, names)) else ""
+
+
 # --- Names of a study ----------------------------------------------------------------------------
 
 

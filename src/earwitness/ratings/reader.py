@@ -11,7 +11,7 @@ from functools import cache, cached_property, partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from earwitness.core import Input, Key, Rating, StrPath
+from earwitness.core import Input, Key, Rating, Score, StrPath
 from earwitness.errors import nearest
 from earwitness.io.schema import Fault, show
 from earwitness.io.source import RecordSource
@@ -44,10 +44,18 @@ from earwitness.ratings.columns import (
     tell_cells,
     tell_unknown_names,
 )
-from earwitness.ratings.layouts import recognize_layout, unfold_results
+from earwitness.ratings.layouts import (
+    accept_means,
+    filter_rows,
+    join_columns,
+    match_samples,
+    recognize_layout,
+    unfold_results,
+)
 from earwitness.ratings.names import KnownNames, listener_ids, penalty_notes
 from earwitness.ratings.records import Grouping, Who
 from earwitness.ratings.rubric import BUILT_IN_RUBRICS, LANGUAGES, TOTAL, Rubric, read_rubric
+from earwitness.task import Filter
 
 # --- Rubric dimensions as columns ----------------------------------------------------------------
 # Dimensions are found by their names and by their titles in every language, ignoring case. A table
@@ -144,11 +152,12 @@ class OffScaleCell(NamedTuple):
 
 
 class CheckedColumns(NamedTuple):
-    """Columns by role, votes by scale, and votes treated as missing."""
+    """Columns by role, votes by scale, votes treated as missing, and values by metric."""
 
     columns: Columns
     votes: Columns
     off: list[OffScaleCell]
+    metrics: Columns
 
 
 MIN_ROLE_VALUES = {"session": 0, "trial": 0, "asked": 0, "place": 1, RATERS_ROLE: 0}
@@ -179,9 +188,13 @@ def check_columns(
     if options.means:
         columns["listener"] = [""] * len(table.lines)
     off: list[OffScaleCell] = []
-    return CheckedColumns(
-        columns, _votes_by_scale(table, layout, options, cells, columns, off), off
-    )
+    read_score = options.metric_reader(table)
+    metrics: Columns = {
+        name: read_column(table, table.cells(name, numbers=True), name, read_score)
+        for name in layout.metrics
+    }
+    votes = _votes_by_scale(table, layout, options, cells, columns, off)
+    return CheckedColumns(columns, votes, off, metrics)
 
 
 def _cells_by_role(
@@ -346,12 +359,25 @@ def read_rows(
     ``fitted`` adapts the options to the columns of the table. With ``foreign``, layouts of other
     tools for listening tests are recognized.
     """
+    may_be_means = options.means is None
     table, file = read_table(source, options.wanted, unfold_results if foreign else None)
     match_case(table, options.wanted)
+    table, options = join_columns(table, options)
+    table = filter_rows(table, options.where)
+    conditions = options.where.conditions
+    options = replace(
+        options, apart=(*options.apart, *(condition.field for condition in conditions))
+    )
     if foreign:
         table, options = recognize_layout(table, options)
+    else:
+        options = match_samples(table, options)
     options = fitted(options, table)
     faults_before = table.wrong.count
+    if options.means is None:
+        has_listeners = "listener" in {*options.said, *table.names}
+        has_listeners |= nearest("listener", table.names).startswith("did")  # misspelled
+        options = replace(options, means=False) if has_listeners else accept_means(table, options)
     layout = lay_out(table, options)
     nothing = f"contains no {options.words.row}s"
     if not table.lines and not table.wrong.count:
@@ -360,10 +386,26 @@ def read_rows(
         table.wrong.refuse()
     parsed = check_columns(table, layout, options)
     table.wrong.refuse()
+    if may_be_means and options.means:
+        _refuse_repeats(table, parsed.columns)
     rows = ParsedRatings(layout, table, file, options, parsed)
     if not rows.has_numbers:
         refuse_header(table, "", nothing, f"fill in at least one {options.words.cell}")
     return rows
+
+
+def _refuse_repeats(table: InputTable, columns: Columns) -> None:
+    """Refuse a table without listeners in which outputs have several rows, like votes."""
+    roles = [role for role in ("item", "system", "scale", "against") if role in columns]
+    first: dict[tuple[Any, ...], int] = {}
+    outputs = zip(*(columns[role] for role in roles), strict=True)
+    for line, output in zip(table.lines, outputs, strict=True):
+        if first.setdefault(output, line) != line:
+            pairs = zip(roles, output, strict=True)
+            names = ", ".join(f"{role} {show(name)}" for role, name in pairs)
+            message = f"{NO_COLUMN_MESSAGE}, but lines {first[output]} and {line} both rate {names}"
+            remedy = "use --column listener=NAME, or keep one row per output"
+            refuse_header(table, "listener", message, remedy)
 
 
 # --- Groups of items and listeners ---------------------------------------------------------------
@@ -456,7 +498,8 @@ class RatingsTable:
 
     ``all_ratings`` also has empty cells, as NaN. ``groups`` are groups of items or listeners,
     ``captions`` the rated captions, and ``rubric`` that of the ratings, if any. ``raters`` has the
-    number of raters of each mean, by output and scale; 0 if it is not known.
+    number of raters of each mean, by output and scale; 0 if it is not known. ``scores`` are those
+    of metrics in the table.
     """
 
     ratings: list[Rating]
@@ -469,6 +512,7 @@ class RatingsTable:
     captions: Mapping[Key, str] = field(default_factory=dict)
     rubric: str = ""
     raters: Mapping[tuple[Key, str], int] = field(default_factory=dict)
+    scores: Sequence[Score] = ()
 
 
 def read_ratings(
@@ -483,8 +527,10 @@ def read_ratings(
     groups: Sequence[str] = (),
     rubric: str = NO_RUBRIC,
     drop: bool = False,
-    means: bool = False,
+    means: bool | None = False,
     layout: str = AUTO_LAYOUT,
+    metrics: Sequence[str] | None = None,
+    where: Filter = Filter(),  # noqa: B008
 ) -> RatingsTable:
     """Read a table of ratings (CSV, TSV, JSON Lines, or results of other tools).
 
@@ -513,10 +559,15 @@ def read_ratings(
         Whether to treat votes outside their scale as missing instead of refusing them.
     means
         Whether values are means over raters. They may lie between the steps of a scale, and the
-        listener of their ratings is an empty string.
+        listener of their ratings is an empty string. None: if the table has no listeners.
     layout
         ``auto`` recognizes tables of other tools by their columns, ``matrix`` reads one column per
         listener, ``plain`` reads only the columns documented for ratings.
+    metrics
+        Columns with scores of metrics, which the table has as well; empty: find them. None: the
+        table has ratings only.
+    where
+        Conditions on columns; only rows for which all of them hold are read.
 
     Returns
     -------
@@ -538,9 +589,11 @@ def read_ratings(
         limits_of(limits),
         apart=groups,
         drop=drop,
-        roles=(*ROLES, CAPTION_ROLE, *([RATERS_ROLE] if means else [])),
+        roles=(*ROLES, CAPTION_ROLE, *([] if means is False else [RATERS_ROLE])),
         means=means,
         layout=layout,
+        metrics=metrics,
+        where=where,
     )
     source = path if isinstance(path, RecordSource) else RecordSource(path)
     rows = read_rows(source, options, partial(fit_rubric, said=rubric), foreign=True)
@@ -549,6 +602,7 @@ def read_ratings(
     divided = read_groupings(
         rows.table, groups, parsed_columns["item"], listener_ids(parsed_columns["listener"])
     )
+    scores = build_scores(rows)
     rows.table.wrong.refuse()
     captions = rows.layout.fields.get(CAPTION_ROLE)
     texts = (
@@ -566,8 +620,26 @@ def read_ratings(
         divided,
         texts,
         judged,
-        _raters_by_mean(rows) if means else {},
+        _raters_by_mean(rows) if rows.options.means else {},
+        scores,
     )
+
+
+def build_scores(rows: ParsedRatings) -> list[Score]:
+    """Return one score per output and metric; outputs with several scores are faults."""
+    columns, scores = rows.checked.columns, dict[tuple[str, Key], Score]()
+    keys = make_keys(columns["item"], columns["system"]) if rows.checked.metrics else []
+    for metric, values in rows.checked.metrics.items():
+        for line, key, value in zip(rows.table.lines, keys, values, strict=True):
+            score = scores.get((metric, key))
+            if score is None or score.value != score.value:
+                scores[metric, key] = Score(key, metric, value)
+            elif value == value and value != score.value:
+                output = f"item {key.item} of system {key.system}"
+                message = f"{output} has the score {value:g} here and {score.value:g} above"
+                remedy = "give all rows of an output the same score, or choose metrics (--metric)"
+                rows.table.tell(line, metric, message, remedy)
+    return [*scores.values()]
 
 
 def _raters_by_mean(rows: ParsedRatings) -> dict[tuple[Key, str], int]:

@@ -17,8 +17,8 @@ from earwitness.analysis.rating_set import (
 )
 from earwitness.analysis.screening import PRESETS, SCREENS
 from earwitness.analysis.settings import NO_RULES, AnchorNames
-from earwitness.core import Progress, StrPath, no_progress
-from earwitness.errors import UsageError, nearest
+from earwitness.core import Progress, StrPath, group_values, no_progress
+from earwitness.errors import UsageError
 from earwitness.io.source import RecordSource, TableInput, table_inputs
 from earwitness.metaeval.agree import SCORE_ARGUMENTS, ScoreOptions, agree_with_ratings
 from earwitness.metaeval.results import Concordance
@@ -28,6 +28,7 @@ from earwitness.ratings.scales import canonical_scale
 from earwitness.scoring.results import Scores
 from earwitness.studies.analyse import settings_of
 from earwitness.studies.collect import (
+    check_conditions,
     check_ratings,
     check_scores,
     rated_fields,
@@ -63,9 +64,11 @@ def agree(
     ----------
     scores
         Tables of scores per output, with one column per metric: paths, records or data frames; or
-        the result of ``score`` with ``samples=True``.
+        the result of ``score`` with ``samples=True``. Without ratings, the first table has both
+        scores and ratings.
     ratings
-        Answers to a study, or tables of ratings: paths, records or data frames.
+        Answers to a study, or tables of ratings: paths, records or data frames. Tables without
+        listeners have means, over which no intervals are computed.
     study
         Study file, if ``ratings`` or ``db`` hold answers.
     db
@@ -131,6 +134,9 @@ def agree(
     files = table_inputs(ratings, "ratings")
     how |= {name: _names_of(how[name]) for name in ("at", "partial", "by") if name in how}
     settings = AgreementSettings(version=__version__, **how)
+    if not files and study is None and db is None and not isinstance(scores, Scores):
+        files, tables = tables[:1], tables[1:]
+        reading = _read_as_one(files, reading, scoring, scales)
     check_scores(tables, files, study, db, _listener_column(reading))
     plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
     roles: dict[str, Any] = {"reference": reference, "anchors": anchors}
@@ -140,7 +146,13 @@ def agree(
         scoring, reading = replace(scoring, system=system), replace(reading, constants=constants)
     keep = parse_where(where)
     if plan is None:
-        _check_columns(keep, [*tables, *files])
+        check_conditions(keep, [*tables, *files])
+        rated = {name for file in files for name in column_names(file)}
+        conditions = group_values(
+            (condition.field in rated, condition) for condition in keep.conditions
+        )
+        reading = replace(reading, where=Filter(tuple(conditions.get(True, ()))))
+        keep = Filter(tuple(conditions.get(False, ())))
     fields = tuple(
         dict.fromkeys((*settings.by, *(condition.field for condition in keep.conditions)))
     )
@@ -158,7 +170,8 @@ def agree(
     check_roles(material, roles)
     low, rated = _names_of(low_is_good), {rating.scale for rating in material.ratings}
     low_scales = [name for one in low if (name := canonical_scale(one, rated)) in rated]
-    analysis = replace(analysis, low_is_good=tuple(dict.fromkeys(low_scales)))
+    low_scales = list(dict.fromkeys(low_scales))
+    analysis = replace(analysis, low_is_good=tuple(low_scales), where=reading.where.signature)
     scoring = replace(scoring, low=low)
     names = [text.partition("=")[0] for text in scales]
     notes = scores.notes if isinstance(scores, Scores) else ()
@@ -180,6 +193,24 @@ def _with_controls(scoring: ScoreOptions, columns: Sequence[str]) -> ScoreOption
     return replace(scoring, metrics=metrics, baselines=(*scoring.baselines, *columns))
 
 
+def _read_as_one(
+    tables: Sequence[Path | RecordSource],
+    reading: TableOptions,
+    scoring: ScoreOptions,
+    scales: Sequence[str],
+) -> TableOptions:
+    """Return how a table with both ratings and scores is read."""
+    columns = {name for table in tables for name in column_names(table)}
+    named = [text.partition("=")[0] for text in scales]
+    return replace(
+        reading,
+        pattern=reading.pattern or scoring.score_pattern,
+        columns={**scoring.score_columns, **reading.columns},
+        scales=tuple(name for name in named if name in columns),
+        metrics=tuple(name for name in scoring.metrics if name in columns),
+    )
+
+
 def _listener_column(reading: TableOptions) -> str:
     """Return the ratings column with listeners, or an empty string if they come from elsewhere."""
     if "listener" in reading.constants:
@@ -192,12 +223,3 @@ def _sample_rows(scores: Scores) -> list[dict[str, Any]]:
     if scores.samples is None:
         raise UsageError("the scores have no values per case — call score with samples=True")
     return scores.to_records("samples")
-
-
-def _check_columns(where: Filter, tables: Sequence[Path | RecordSource]) -> None:
-    """Raise UsageError if no table has a column of a condition."""
-    names = {name for table in tables for name in column_names(table)}
-    for condition in where.conditions:
-        if names and condition.field not in names:
-            remedy = nearest(condition.field, names)
-            raise UsageError(f'where: no table has a column "{condition.field}" — {remedy}')

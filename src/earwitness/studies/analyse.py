@@ -47,6 +47,7 @@ from earwitness.report.html.page import render_html
 from earwitness.report.latex import render_latex
 from earwitness.stats.means import ITEM_T
 from earwitness.studies.collect import (
+    check_conditions,
     check_ratings,
     form_groups,
     rating_set,
@@ -60,6 +61,7 @@ from earwitness.studies.from_answers import comments_from_answers
 from earwitness.studies.quality import evidence_of_answers
 from earwitness.studies.study import Study
 from earwitness.studies.trials import study_kinds
+from earwitness.task import parse_where
 from earwitness.version import __version__
 
 # --- Settings from study and options -------------------------------------------------------------
@@ -279,6 +281,7 @@ def study_analyse(
     study: StrPath | Study | None = None,
     db: StrPath | None = None,
     reading: TableOptions | None = None,
+    where: Annotated[Sequence[str] | str, "CONDITION"] = (),
     progress: Progress = no_progress,
     **how: Any,
 ) -> Results:
@@ -297,6 +300,9 @@ def study_analyse(
     reading
         How tables are read. Its fields may also be passed as arguments: ``pattern``, ``columns``,
         ``constants``, ``layout``, ``rubric``, ``faults``.
+    where
+        Conditions on columns of tables, such as ``experiment=quality``; only rows for which all of
+        them hold are used.
     progress
         Called with the number of steps done and the total.
     **how
@@ -335,15 +341,21 @@ def study_analyse(
     plan = study if isinstance(study, Study) or study is None else read_study(Path(study))
     settings = settings_of(plan, means=means, **how)
     files = table_inputs(ratings, "ratings")
+    keep = parse_where(where)
+    check_conditions(keep, [] if plan else files)
+    reading = replace(reading, where=keep)
     if db is not None:
         material = stored_rating_set(plan, db, files, settings)
     else:
         check_ratings(files, study)
         material = read_rating_set(files, plan, reading, settings)
     check_roles(material, how)
+    if plan is None and material.has_means and not means:
+        settings = settings_of(None, means=True, **how)
     if material.rubric and settings.rubric is None:
         settings = replace(settings, rubric=read_rubric(material.rubric))
     changes = plan_changes(plan, settings)
+    settings = replace(settings, where=keep.signature)
     return analyse(replace(material, changed=changes), settings, progress=progress)
 
 

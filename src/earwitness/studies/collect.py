@@ -23,7 +23,7 @@ from earwitness.analysis.rating_set import (
 )
 from earwitness.analysis.settings import AnalysisSettings
 from earwitness.core import Answer, Input, Key, Rating, StrPath, group_values
-from earwitness.errors import UsageError
+from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.ratings.names import KnownNames
 from earwitness.ratings.records import Grouping, Who
@@ -39,6 +39,7 @@ from earwitness.studies.procedure import study_procedure
 from earwitness.studies.quality import evidence_of_answers
 from earwitness.studies.study import STORE_FILE_NAME, Study
 from earwitness.studies.trials import block_kind, study_kinds
+from earwitness.task import Filter
 
 # --- Checks of file kinds ------------------------------------------------------------------------
 
@@ -122,6 +123,15 @@ def file_kind(path: StrPath, listener: str = "listener") -> str:
     if {"page", "values"} <= names:
         return "answers"
     return "ratings" if listener in names else "scores"
+
+
+def check_conditions(where: Filter, tables: Sequence[Path | RecordSource]) -> None:
+    """Raise UsageError if no table has a column of a condition."""
+    names = {name for table in tables for name in column_names(table)}
+    for condition in where.conditions:
+        if not tables or (names and condition.field not in names):
+            remedy = nearest(condition.field, names) if tables else "name tables without a study"
+            raise UsageError(f'where: no table has a column "{condition.field}" — {remedy}')
 
 
 def rated_fields(
@@ -258,7 +268,7 @@ def read_rating_set(
     """
     check_ratings(files, None)
     if plan is None:
-        return read_tables(files, reading, settings)
+        return read_tables(files, reading, settings, may_be_means=True)
     collection, answers = RatingCollection(study_groups(plan)), list[Answer]()
     devices, plays = dict[Who, DeviceHits](), dict[Who, PlaybackCounts]()
     names = None if other_names else _study_names(plan)
