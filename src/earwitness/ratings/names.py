@@ -180,8 +180,8 @@ def infer_patterns(
 ) -> list[str]:
     """Return the patterns that fit all file names best: none, one, or several that fit equally.
 
-    ``systems`` are those of the names if a column has them, and ``known`` are all systems of a
-    study.
+    ``systems`` are those of the names if a column has them, and ``known`` are all systems of
+    a study.
 
     >>> infer_patterns(["p01_sysA.wav", "p01_sysB.wav", "p02_sysA.wav", "p02_sysB.wav"])
     ['{item}_{system}.wav']
