@@ -8,16 +8,23 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import field, make_dataclass
 from pathlib import Path
 from textwrap import dedent
 from types import SimpleNamespace
 from typing import Any
 
+import click
 import pytest
+from click.testing import CliRunner
 
 from earwitness import plugins
+from earwitness.cli.main import group
+from earwitness.cli.options import metric_parameters
 from earwitness.errors import PluginError
 from earwitness.plugins import PluginTable
+from earwitness.registry import METRICS, OPTION_NAMES
 
 OUTPUTS = [
     {"item": "a", "system": "x", "output": {"tags": ["bird", "rain"]}},
@@ -243,3 +250,88 @@ def test_the_name_of_a_built_in_entry_is_not_for_plug_ins(monkeypatch: pytest.Mo
     found = table(monkeypatch, point("two", 2), point("two", 3, "others"))
     with pytest.raises(PluginError, match='package "numbers" also provides "two" in g'):
         list(found)
+
+
+# --- Parameters of metrics of plug-ins -----------------------------------------------------------
+
+
+@pytest.fixture
+def metric_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A function that installs metrics with one parameter more than chunks."""
+
+    def install(**parameters: tuple[str, Any]) -> None:
+        kinds = {
+            name: make_dataclass(
+                name,
+                [
+                    (
+                        parameter,
+                        type(default),
+                        field(default=default, kw_only=True, metadata={"help": "anything"}),
+                    )
+                ],
+                bases=(METRICS["chunks"],),
+                namespace={"name": name},
+                frozen=True,
+            )
+            for name, (parameter, default) in parameters.items()
+        }
+        points = {name: point(name, kind) for name, kind in kinds.items()}
+        monkeypatch.setitem(METRICS.__dict__, "plugins", points)
+        monkeypatch.setattr(METRICS, "loaded", {})
+        metric_parameters.cache_clear()
+
+    yield install
+    metric_parameters.cache_clear()
+
+
+SAMPLES = Path(__file__).parents[1] / "examples" / "chapters" / "samples.jsonl"
+
+
+def test_a_parameter_that_is_false_is_a_flag(metric_table: Any) -> None:
+    metric_table(extra=("thorough", False))
+    command = ["score", str(SAMPLES), "--metric", "extra", "--draws", "5", "--to", "json"]
+    done = CliRunner().invoke(group, [*command, "--thorough"])
+    assert done.exit_code == 0, done.output
+    assert "thorough=True" in json.loads(done.stdout)["signature"]
+    done = CliRunner().invoke(group, [*command, "--chunk-size", "9"])
+    assert "thorough=False" in json.loads(done.stdout)["signature"]
+    assert "  --thorough: anything" in CliRunner().invoke(group, ["metrics"]).stdout
+
+
+@pytest.mark.parametrize(
+    ("parameter", "default", "message"),
+    [
+        ("level", 2.0, '"level", which is also the name of an option — rename it'),
+        ("metric", "a", '"metric", which is also the name of an option'),
+        ("preset", "a", '"preset", which is also the name of an option'),
+        ("collar", "wide", '"collar", which has another type in other metrics — rename it'),
+        ("thorough", True, '"thorough", which must have a number, a text or False as its default'),
+        ("sizes_", (1, 2), '"sizes_", which must have a number, a text or False'),
+    ],
+)
+def test_a_parameter_that_cannot_be_an_option_is_refused(
+    metric_table: Any, parameter: str, default: Any, message: str
+) -> None:
+    metric_table(extra=(parameter, default))
+    with pytest.raises(PluginError, match=re.escape(f"has the parameter {message}")):
+        METRICS["extra"]
+
+
+def test_metrics_of_two_plug_ins_agree_on_the_type_of_a_parameter(metric_table: Any) -> None:
+    metric_table(first=("own", 1.0), second=("own", "a"))
+    assert METRICS["first"]
+    with pytest.raises(PluginError, match="another type in other metrics"):
+        METRICS["second"]
+
+
+def test_names_of_options_are_not_for_parameters() -> None:
+    context = click.Context(group)
+    names = set[str]()
+    for place in ("score", "compare", "people", "network", "experiment references"):
+        command: Any = group
+        for word in place.split():
+            command = command.get_command(context, word)
+        for option in command.params:
+            names |= {option.name, *(flag.strip("-").replace("-", "_") for flag in option.opts)}
+    assert names - {"o"} <= OPTION_NAMES

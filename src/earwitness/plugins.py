@@ -52,7 +52,7 @@ class PluginTable(Mapping[str, T]):
     ) -> None:
         self.group, self.built_in = group, built_in
         self._check = check
-        self._loaded: dict[str, T] = {}
+        self.loaded: dict[str, T] = {}  # plug-ins by name
 
     @cached_property
     def plugins(self) -> dict[str, EntryPoint]:
@@ -76,9 +76,9 @@ class PluginTable(Mapping[str, T]):
             raise KeyError(name)
         if name in self.built_in:
             return self.built_in[name]
-        if name not in self._loaded:
-            self._loaded[name] = self._load(self.plugins[name])
-        return self._loaded[name]
+        if name not in self.loaded:
+            self.loaded[name] = self._load(self.plugins[name])
+        return self.loaded[name]
 
     def _load(self, point: EntryPoint) -> T:
         try:

@@ -48,8 +48,9 @@ def _describe(task: str) -> Iterator[str]:
     yield "parameters:"
     for name in dict.fromkeys(name for kind in kinds for name in kind.parameters()):
         having = [kind for kind in kinds if name in kind.parameters()]
-        defaults = [str(kind.parameters()[name]) for kind in having]
-        yield _option(name, [*defaults, *having[0].choices(name)], having[0].help(name))
+        defaults = [kind.parameters()[name] for kind in having]
+        shown = [str(default) for default in defaults if default is not False]
+        yield _option(name, [*shown, *having[0].choices(name)], having[0].help(name))
     for kind in kinds:
         flags = ", ".join(map(option_flag, kind.parameters()))
         yield f"{kind.name}: {kind.title} ({flags})" if flags else f"{kind.name}: {kind.title}"

@@ -62,9 +62,9 @@ def metric_parameters() -> Mapping[str, Parameter]:
     """Return all parameters of metrics and options of input formats, by flag."""
     from earwitness.registry import METRICS, TASKS
 
-    types = {float: FloatList(), int: IntegerList(), str: click.STRING}
+    types = {float: FloatList(), int: IntegerList(), str: click.STRING, bool: click.STRING}
     own = [
-        Parameter(name, types[type(default)], is_list=True)
+        Parameter(name, types[type(default)], is_list=True, is_flag=default is False)
         for kind in METRICS.values()
         for name, default in kind.parameters().items()
     ]
