@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,6 +22,7 @@ from earwitness.experiments.results import (
 from earwitness.output_formats import FORMS, render, write_figures
 from earwitness.report import apply_renderer
 from earwitness.report.parts import Curve
+from helpers.csv_results import read_results
 from helpers.sample_experiments import (
     HUMAN,
     SIMULATOR,
@@ -305,10 +304,14 @@ def test_every_format_says_that_data_are_simulated() -> None:
 
 def test_every_table_of_simulated_data_says_so() -> None:
     result = make_experiment(people=SMALL, simulated=SIMULATOR)
-    rows = [*csv.DictReader(io.StringIO(render(result, "csv")))]
-    assert {row["simulated"] for row in rows} == {"True"}
+    facts, rows = read_results(render(result, "csv"))
+    assert facts == {"signature": f"{result.signature}|simulated"}
+    assert not {"signature", "simulated"} & {*rows[0]}
     tables = json.loads(render(result, "json"))
-    assert all(row["simulated"] for name in tables if name != "settings" for row in tables[name])
+    rows = [row for name in tables if name != "settings" for row in tables[name]]
+    assert {row["signature"] for row in rows} == {facts["signature"]}
+    plain = make_experiment(people=SMALL)
+    assert read_results(render(plain, "csv"))[0] == {"signature": plain.signature}
     assert tables["settings"][0] == {"name": "simulated", "setting": SIMULATOR}
     report = experiment_report(result)
     assert report.title.endswith("(simulated data)")

@@ -264,24 +264,20 @@ SETTINGS = ("human", "items", "judges", "orders", "exact", "level", "smallest_r"
 def experiment_tables(result: ReferencesExperiment) -> dict[str, TableRows]:
     """Return all tables, that of every point of the figures first, with one row per interval.
 
-    The last column of every table but the settings says whether the data are simulated.
+    The signature of their rows says whether the data are simulated.
     """
-    tables = {
-        "points": TableRows(POINT_COLUMNS, _point_rows(result)),
-        "tests": record_rows(TEST_COLUMNS, map(tested_row, result.tests)),
-        "leveling": TableRows(
-            LEVELING_COLUMNS, map(attrgetter(*LEVELING_COLUMNS), result.leveling)
-        ),
-        "people": record_rows(PEOPLE_COLUMNS, map(person_row, result.annotators)),
-        "misrecognized": TableRows(SHARE_COLUMNS, _share_rows(result)),
-        "judgements": TableRows(("system", "mean"), (result.judged or {}).items()),
+    signature = f"{result.signature}|simulated" if result.simulated else result.signature
+    leveling = map(attrgetter(*LEVELING_COLUMNS), result.leveling)
+    judged = (result.judged or {}).items()
+    return {
+        "points": TableRows(POINT_COLUMNS, _point_rows(result), signature),
+        "tests": record_rows(TEST_COLUMNS, map(tested_row, result.tests), signature),
+        "leveling": TableRows(LEVELING_COLUMNS, leveling, signature),
+        "people": record_rows(PEOPLE_COLUMNS, map(person_row, result.annotators), signature),
+        "misrecognized": TableRows(SHARE_COLUMNS, _share_rows(result), signature),
+        "judgements": TableRows(("system", "mean"), judged, signature),
+        "settings": TableRows(("name", "setting"), _setting_rows(result)),
     }
-    simulated = bool(result.simulated)
-    marked = {
-        name: TableRows((*table.columns, "simulated"), [(*row, simulated) for row in table.rows])
-        for name, table in tables.items()
-    }
-    return {**marked, "settings": TableRows(("name", "setting"), list(_setting_rows(result)))}
 
 
 def tested_row(test: ValueTest) -> Cells:
