@@ -407,15 +407,15 @@ def check_roles(material: RatingSet, how: Mapping[str, Any]) -> None:
     for rating in material.ratings:
         for scale in (ALL_SCALES, rating.scale):
             systems.setdefault(scale, set()).add(rating.key.system)
-    scales = [canonical_scale(name, systems) for name in scales]
     reference, named_anchors = how.get("reference"), parse_anchors(how.get("anchors", ()))
     anchors = {canonical_scale(name, systems): of for name, of in named_anchors.items()}
     if reference and reference not in systems[ALL_SCALES]:
         message = f'reference: no ratings of "{reference}"'
         raise UsageError(f"{message} — {nearest(reference, systems[ALL_SCALES])}")
-    for option, named in (("anchors", [*anchors]), ("low_is_good", scales)):
+    ranges = [text.partition("=")[0] for text in how.get("scales", ())]
+    for option, named in (("anchors", [*anchors]), ("low_is_good", scales), ("scales", ranges)):
         for name in named:
-            if name not in systems:
+            if canonical_scale(name, systems) not in systems:
                 message = f'{option}: no ratings on scale "{name}"'
                 raise UsageError(f"{message} — {nearest(name, systems.keys() - {ALL_SCALES})}")
     for scale, names in anchors.items():

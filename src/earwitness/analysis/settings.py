@@ -231,10 +231,13 @@ def default_rule(name: str) -> Rule:
 def default_rules(names: Sequence[str]) -> tuple[Rule, ...]:
     """Return screening rules with their default limits; a preset stands for its rules.
 
-    ``NO_RULES`` names none.
+    ``NO_RULES`` alone names none.
     """
-    chosen = (name for name in names if name != NO_RULES)
-    rules = dict.fromkeys(rule for name in chosen for rule in PRESETS.get(name, (name,)))
+    if NO_RULES in names:
+        if {*names} != {NO_RULES}:
+            raise UsageError("screening: none cannot be combined with rules — remove either")
+        return ()
+    rules = dict.fromkeys(rule for name in names for rule in PRESETS.get(name, (name,)))
     return tuple(map(default_rule, rules))
 
 
