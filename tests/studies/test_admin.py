@@ -531,7 +531,7 @@ def test_audio_that_changed_since_the_first_answer_is_told_by_name(
     sound(folder / "C1" / "a.wav")
     checked = run("study", "check", str(path), "--db", address)
     assert "1 audio file changed since the first answer" in checked.stderr
-    kinds = [one["record"] for one in study_export(path, address, everything=True)]
+    kinds = [one["record"] for one in study_export(path, address, content="all")]
     assert kinds.count("texts") == 1
     assert kinds.count("audio") > 4
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from os import fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from earwitness.analysis.evidence import PlaybackCounts, QualityEvidence, TaskTimes
 from earwitness.core import Answer, Rating, StrPath, count_text, group_values
@@ -361,7 +361,10 @@ def stored_answers(study: StudySource, db: StrPath) -> StoredAnswers:
 
 
 def study_export(
-    study: StudySource, db: StrPath | None = None, *, everything: bool = False
+    study: StudySource,
+    db: StrPath | None = None,
+    *,
+    content: Literal["answers", "all"] = "answers",
 ) -> list[Record]:
     """Return the answers to a study from its database, as records.
 
@@ -370,14 +373,14 @@ def study_export(
     study
     db
         Path or address of the database. By default ``study.db`` next to the study file.
-    everything
-        Whether to return all records of the study, including events and corrections.
+    content
+        ``"answers"``, or ``"all"`` records of the study, including events and corrections.
 
     Returns
     -------
     list of dict
-        One record per answer, in the format of a file of answers; without ``everything``, pages
-        without questions are left out.
+        One record per answer, in the format of a file of answers, without pages that have no
+        questions; or all records.
 
     Raises
     ------
@@ -391,7 +394,7 @@ def study_export(
     []
     """
     address = store_address(study, db)
-    if everything:
+    if content == "all":
         return list(study_records(study, address))
     lines = stored_answers(study, address).lines.splitlines()
     return [json.loads(line) for line in lines]
