@@ -51,11 +51,13 @@ class MetricSet:
         metrics: MetricChoice,
         parameters: dict[str, Any],
         table: Mapping[str, type[Metric]],
+        options: str = "metrics",
     ) -> MetricSet:
         """Return a set of metrics, given by name or as instances.
 
         A parameter is passed to every named metric that has it. If the parameter is a list, the
-        metric is added once for each of its values. ``table`` has all metrics by name.
+        metric is added once for each of its values. ``table`` has all metrics by name, ``options``
+        names of other arguments that may be meant.
         """
         if isinstance(metrics, str):
             metrics = [metrics]
@@ -66,7 +68,7 @@ class MetricSet:
         parameter_names = {name for kind in kinds for name in kind.parameters()}
         for name in parameters.keys() - parameter_names:
             having = [key for key, kind in table.items() if name in kind.parameters()]
-            remedy = nearest(name, {*parameter_names, "metrics"})
+            remedy = nearest(name, {*parameter_names, *options.split()} - {name})
             if having:
                 remedy = f"choose a metric that has it: {', '.join(having)}"
             raise UsageError(f'no chosen metric has a parameter "{name}" — {remedy}')

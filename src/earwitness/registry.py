@@ -92,61 +92,14 @@ BUILT_IN_TASKS: dict[str, TaskEntry] = {
     ),
 }
 
-PARAMETER_TYPES = (bool, float, int, str)
 # names of arguments and options of the functions that score, without those of metrics and readers
-OPTION_NAMES = frozenset(
-    [
-        "alignments",
-        "baseline",
-        "baselines",
-        "by",
-        "cache",
-        "ceiling",
-        "coefficient",
-        "coefficients",
-        "draws",
-        "figures",
-        "help",
-        "human",
-        "interval_form",
-        "isolated_rule",
-        "item",
-        "jobs",
-        "judgements",
-        "level",
-        "leveling_tolerance",
-        "map",
-        "metric",
-        "metrics",
-        "no_ceiling",
-        "on_error",
-        "orders",
-        "output",
-        "outputs",
-        "permutations",
-        "progress",
-        "quiet",
-        "reference_counts",
-        "references",
-        "repeats",
-        "samples",
-        "scale",
-        "seed",
-        "show",
-        "simulate",
-        "simulated",
-        "sizes",
-        "system",
-        "table",
-        "title",
-        "to",
-        "value",
-        "values",
-        "where",
-        "worst",
-        "worst_by",
-    ]
-)
+OPTION_NAMES = """
+alignments baseline baselines by cache ceiling coefficient coefficients draws figures help human
+interval_form isolated_rule item jobs judgements level leveling_tolerance map metric metrics
+no_ceiling on_error orders output outputs permutations progress quiet reference_counts references
+repeats samples scale seed show simulate simulated sizes system table title to value values where
+worst worst_by
+"""
 
 
 def _check_metric(name: str, loaded: Any) -> str:
@@ -154,20 +107,17 @@ def _check_metric(name: str, loaded: Any) -> str:
         return "is not a subclass of earwitness.metric.Metric"
     if loaded.name != name:
         return f'is named "{loaded.name}", not like its entry point'
-    options = {option.name for task in TASKS.built_in.values() for option in task.options}
-    types = {
-        parameter: type(default)
-        for kind in (*METRICS.built_in.values(), *METRICS.loaded.values())
-        for parameter, default in kind.parameters().items()
-    }
+    types: dict[str, Any] = dict.fromkeys(OPTION_NAMES.split())  # None: not a parameter
+    for task in TASKS.built_in.values():
+        types |= dict.fromkeys(option.name for option in task.options)
+    for kind in (*METRICS.built_in.values(), *METRICS.loaded.values()):
+        types |= {parameter: type(default) for parameter, default in kind.parameters().items()}
     for parameter, default in loaded.parameters().items():
         about = f'has the parameter "{parameter}", which'
-        if default is True or type(default) not in PARAMETER_TYPES:
+        if default is True or type(default) not in (bool, float, int, str):
             return f"{about} must have a number, a text or False as its default"
-        if parameter in OPTION_NAMES | options:
-            return f"{about} is also the name of an option — rename it"
         if types.get(parameter, type(default)) is not type(default):
-            return f"{about} has another type in other metrics — rename it"
+            return f"{about} is also an option or a parameter of another type — rename it"
     return ""
 
 
@@ -176,9 +126,6 @@ def _check_task(name: str, loaded: Any) -> str:
         return "is not an instance of earwitness.task.Task"
     if loaded.name != name:
         return f'is named "{loaded.name}", not like its entry point'
-    for option in loaded.options:
-        if option.name in OPTION_NAMES:
-            return f'has the option "{option.name}", which exists — rename it'
     names = [*loaded.defaults, *loaded.people, *(kind.name for kind in loaded.metrics)]
     unlisted = [metric for metric in names if metric not in METRICS]
     if unlisted:

@@ -386,6 +386,7 @@ def test_the_worst_samples_come_worst_first() -> None:
     assert scores.worst_by == "boundary_similarity"
     assert [one.key.item for one in scores.worst] == [s["id"] for s in every[:3]]
     by_ghd = score(samples, worst=1, worst_by="ghd").worst[0]
+    assert score(samples, worst_by="ghd") == score(samples, worst=5, worst_by="ghd")
     assert by_ghd.values["ghd"] == max(value(s, "ghd") for s in samples)
 
 
@@ -429,7 +430,7 @@ def test_nothing_is_written_unless_all_of_the_input_is_good(tmp_path: Path) -> N
         ({"seed": -1}, "seed must be a whole number"),
         ({"on_error": "ignore"}, "on_error must be one of fail, skip, empty"),
         ({"worst": -1}, "worst must be 0 or more"),
-        ({"worst_by": "pk"}, "worst_by requires worst"),
+        ({"worst": 0, "worst_by": "pk"}, "worst_by requires samples to show"),
         ({"metric": "collar"}, 'no parameter|has a parameter "metric" — did you mean "metrics"'),
         ({"worst": 1, "worst_by": "pkk"}, 'unknown value "pkk" — did you mean "pk"'),
         ({"worst": 1, "worst_by": "num_segments"}, "no better direction"),
@@ -438,6 +439,8 @@ def test_nothing_is_written_unless_all_of_the_input_is_good(tmp_path: Path) -> N
         ({"collar": [3, 3.0]}, "listed twice"),
         ({"collar": [0.0, -0.0]}, "listed twice"),
         ({"metrics": ["chonks"]}, 'unknown metric "chonks" — did you mean "chunks"'),
+        ({"wrst": 3}, 'no chosen metric has a parameter "wrst" — did you mean "worst"'),
+        ({"metric": "pk"}, 'did you mean "metrics"'),
         ({"chunksize": 3}, 'no chosen metric has a parameter "chunksize" — did you mean "chunk_s'),
         ({"chunk_size": 0}, "chunk_size must be a finite number of at least 0.001, got 0"),
         ({"collar": "3"}, "collar must be a finite number of at least 0, got '3'"),

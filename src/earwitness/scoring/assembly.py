@@ -73,7 +73,7 @@ class Request:
     def collectors(self, items: RecordSource) -> RunCollectors:
         """Return the collectors of every run and of the task; audio is next to ``items``."""
         settings, metrics, given = self.collector_settings, self.setup.metrics, self.settings
-        worst = WorstCases(metrics, given.worst, given.worst_by or metrics.leading[0])
+        worst = WorstCases(metrics, given.worst or 0, given.worst_by or metrics.leading[0])
         shown = tuple(dict.fromkeys(listed(given.show)))
         return RunCollectors(
             overall=OverallScores(settings),

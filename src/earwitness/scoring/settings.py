@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self, get_args
+from typing import Annotated, Any, ClassVar, Self, get_args
 
 from earwitness.core import OnError
 from earwitness.errors import UsageError
@@ -13,6 +13,7 @@ from earwitness.scoring.collectors import ANNOTATOR_FIELD
 from earwitness.task import Filter, Slicing, parse_where
 
 Names = Sequence[str] | str
+DEFAULT_WORST_CASES = 5  # if they are ranked by a value, and on pages
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,7 @@ class ScoringSettings:
 
     metrics: MetricChoice | None = None
     values: Names | None = None
-    where: Names = ()
+    where: Annotated[Names, "CONDITION"] = ()
     draws: int = 1000
     level: float = 0.95
     seed: int = 0
@@ -74,7 +75,8 @@ class SystemSettings(ScoringSettings):
         Fields of ``meta``, ``duration`` or ``annotator`` by which items are grouped. Numbers are
         cut into ranges as in ``snr:0,10``.
     worst
-        Number of worst items to show per system.
+        Number of worst items to show per system. By default 5 with ``worst_by``, else none;
+        commands also show 5 on HTML pages.
     worst_by
         Value that ranks the worst items. By default the first one shown.
     show
@@ -87,7 +89,7 @@ class SystemSettings(ScoringSettings):
     """
 
     by: Names = ()
-    worst: int = 0
+    worst: int | None = None
     worst_by: str | None = None
     show: Names = ()
     baselines: Names = ()
@@ -95,9 +97,11 @@ class SystemSettings(ScoringSettings):
     _counts: ClassVar[tuple[str, ...]] = ("draws", "worst")
 
     def __post_init__(self) -> None:
+        if self.worst is None:
+            object.__setattr__(self, "worst", DEFAULT_WORST_CASES if self.worst_by else 0)
         super().__post_init__()
         if self.worst_by is not None and not self.worst:
-            raise UsageError("worst_by requires worst, the number of items to show")
+            raise UsageError("worst_by requires items to show — set worst to 1 or more")
         names = [slicing.field for slicing in self.slicings]
         if any(slicing.cuts for slicing in self.slicings if slicing.field == ANNOTATOR_FIELD):
             raise UsageError("by annotator: names cannot be cut into ranges")

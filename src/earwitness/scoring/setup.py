@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.metric_set import MetricChoice, MetricSet
-from earwitness.registry import BUILT_IN_TASKS, METRICS, TASKS
+from earwitness.registry import BUILT_IN_TASKS, METRICS, OPTION_NAMES, TASKS
 from earwitness.task import FirstLines, Folders, Task, TaskFields, TaskReader
 
 
@@ -66,7 +66,7 @@ def set_up(
     names = {option.name for reader in readers for option in reader.options}
     options = {name: value for name, value in parameters.items() if name in names}
     left = {name: value for name, value in parameters.items() if name not in names}
-    chosen = MetricSet.of(metrics, left, METRICS)
+    chosen = MetricSet.of(metrics, left, METRICS, OPTION_NAMES)
     # lines that fit a built-in task may also fit the task of a plug-in
     fits = chosen.task in TASKS.plugins and TASKS[chosen.task].fields.fit(lines)
     if task is not None and task.subject != chosen.task and not fits:
