@@ -222,7 +222,7 @@ def choose_table(to: str, table: str | None = None, interval_form: str | None = 
     if chosen == "paper" and to == "json":
         raise UsageError("the table for a paper is not available as JSON — use csv")
     if chosen == "full" and interval_form is not None:
-        raise UsageError("only the table for a paper has a form of intervals — choose that table")
+        raise UsageError("interval_form requires the table for a paper — set --table paper")
     return chosen
 
 

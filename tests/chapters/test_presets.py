@@ -222,7 +222,7 @@ def test_long_texts_are_read_in_one_go(preset: str, text: str, sections: int, fl
 def test_patterns_that_are_none_or_take_too_long_are_refused() -> None:
     with pytest.raises(UsageError, match="pattern is not a regular expression"):
         PresetOptions("(").check()
-    with pytest.raises(UsageError, match="requires a pattern"):
+    with pytest.raises(UsageError, match="requires custom_pattern"):
         read("x", "custom")
     with pytest.raises(UsageError, match=r"named group: \(\?P<timestamp>"):
         read("x", "custom_ts", PresetOptions("x"))

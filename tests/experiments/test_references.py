@@ -199,6 +199,14 @@ def test_references_of_a_person_are_scored_as_a_system_against_the_others() -> N
     assert [p.people for p in made.curves if (p.value, p.system) == ("bleu", "S0")] == [1, 2, 3, 4]
 
 
+def test_the_other_people_are_counted_in_words() -> None:
+    records = summary_records(4, 2, 3, human="P1")
+    made = references_experiment(*records, human="P1", **QUICK)
+    assert '"P1" is scored against 1 other person, also in correlations with all people' in (
+        made.notes
+    )
+
+
 def test_with_all_people_there_is_no_variation_over_orders() -> None:
     result = references_experiment(*summary_records(5), **QUICK)
     last = [point for point in result.curves if point.people == 4]

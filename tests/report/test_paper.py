@@ -612,7 +612,7 @@ def test_latex_has_the_paper_table_by_default_and_other_formats_the_report() -> 
     [
         ({"to": "md", "table": "papers"}, 'unknown table "papers" — did you mean "paper"'),
         ({"to": "json", "table": "paper"}, "not available as JSON — use csv"),
-        ({"to": "md", "interval_form": "none"}, "only the table for a paper has a form"),
+        ({"to": "md", "interval_form": "none"}, "interval_form requires the table for a paper"),
         ({"to": "latex", "interval_form": "pm"}, 'unknown form of intervals "pm"'),
     ],
 )

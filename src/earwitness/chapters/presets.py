@@ -279,7 +279,7 @@ def _custom_ts(text: str, pattern: str, timestamp_format: str) -> Transcript:
 def _pattern_matches(text: str, pattern: str) -> list[re.Match[str]]:
     """Return all matches of a user's pattern, found in bounded time."""
     if not pattern:
-        raise UsageError("this preset requires a pattern")
+        raise UsageError("this preset requires custom_pattern")
     found = compile_pattern(pattern, "pattern").finditer(text, timeout=PATTERN_TIMEOUT_SECONDS)
     try:
         return [match for match in found if match[0]]

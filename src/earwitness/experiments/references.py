@@ -81,7 +81,7 @@ def references_experiment(
     human: str = "",
     sizes: Sequence[int] | None = None,
     orders: int = 100,
-    coefficients: Sequence[str] = ("pearson",),
+    coefficients: Annotated[Sequence[str], coefficient_names("system")] = ("pearson",),
     isolated_rule: float = 3.0,
     leveling_tolerance: float | None = None,
     draws: int = 1000,
@@ -93,7 +93,7 @@ def references_experiment(
     progress: Progress = no_progress,
     cache: Annotated[StrPath | None, "FOLDER"] = None,
     simulated: str = "",
-    where: Sequence[str] | str = (),
+    where: Annotated[Sequence[str] | str, "CONDITION"] = (),
     **parameters: Any,
 ) -> ReferencesExperiment:
     """Measure how scores, and their correlation with ratings, depend on the number of annotators.
@@ -121,7 +121,7 @@ def references_experiment(
     orders
         Number of random orders of annotators. If there are no more orders, all are used.
     coefficients
-        Coefficients of correlation over system means: pearson, spearman and others.
+        Coefficients of correlation over system means.
     isolated_rule
         Robust standard deviations below the median closeness to others from which on an annotator
         is isolated; 0 if nobody shall be.
@@ -130,7 +130,7 @@ def references_experiment(
         1 % of the range of the value.
     draws
     permutations
-        Number of permutations of the tests between values.
+        Number of permutations.
     level
         Confidence level of intervals.
     seed
@@ -521,11 +521,9 @@ def _notes(
         f"bands over orders hold for studies with some of these {people} people, so they narrow as "
         "the number of people approaches all of them"
     )
+    others = count_text(people - 1, "other person", "other people")
     for name in data.own_people:
-        yield (
-            f'"{name}" is scored against the other {people - 1} people, also in correlations with '
-            "all people"
-        )
+        yield f'"{name}" is scored against {others}, also in correlations with all people'
     if not data.is_complete:
         yield (
             "some people did not make references of all items: with k people, an item is scored "

@@ -95,7 +95,7 @@ SCORE_WORDING = TableWording(
 )
 COLUMN_BY_ROLE = {"scale": "metric", "session": "references", "trial": "draw"}
 ABSENT_ROLES = ("listener", "asked", "place", "against")
-SCORE_ROLES = ("item", "system", "metric", "value")
+SCORE_ROLES = ("item", "system", "metric", "value", "sample")
 RATING_ROLE_BY_SCORE_ROLE = {"metric": "scale"}
 SIGNATURE_COLUMN = "signature"
 

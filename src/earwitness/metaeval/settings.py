@@ -67,7 +67,8 @@ class AgreementSettings:
     aggregate
         Rating of an output: mean or median of its votes, or mean of votes normalized per rater.
     partial
-        Columns of scores to control for in partial correlations, or ``length`` of ``outputs``.
+        Columns of scores to control for in partial correlations, or ``"length"``, that of outputs
+        (needs ``--outputs``).
     by
         Fields of items or raters, such as dataset or jury, by which agreement is reported as well.
     fixed

@@ -354,7 +354,7 @@ class ColumnOptions:
             )
         constant_roles = [role for role in self.roles if role != CAPTION_ROLE]
         for what, names, roles in (
-            ("columns", self.columns, self.roles),
+            ("columns", self.columns, (*self.roles, "sample")),
             ("constants", self.constants, constant_roles),
         ):
             for role in names:

@@ -432,7 +432,7 @@ def read_groupings(
             table.tell(
                 HEADER_LINE,
                 show(name),
-                f"{NO_COLUMN_MESSAGE} (named in by)",
+                f"{NO_COLUMN_MESSAGE} to group by",
                 nearest(name, table.names),
             )
             continue
