@@ -87,7 +87,16 @@ def report(browser: Browser, folder: Path) -> None:
 def experiment(browser: Browser, folder: Path) -> None:
     """Take a picture of a value by number of people, of simulated data."""
     path = folder / "experiment.html"
-    options = ["--simulate", "items=10,people=15", "--orders", "20", "--draws", "100"]
+    options = [
+        "--simulate",
+        "items=10",
+        "--simulate",
+        "people=15",
+        "--orders",
+        "20",
+        "--draws",
+        "100",
+    ]
     command = program("experiment", "references", "--metric", "sumaccy", *options)
     subprocess.run([*command, "--quiet", "-o", str(path)], check=True, cwd=ROOT)
     page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})

@@ -51,8 +51,7 @@ def network(
     item
         Name of the item.
     outputs
-        Path, ``"-"`` or records with summaries of systems. The network then also has the path that
-        is closest to the summary of each system.
+        Summaries of systems. Adds the path that is closest to each of them.
     **parameters
         Parameters of the metric ``sumaccy``, and ``language`` of the words, such as en or ja.
 

@@ -118,7 +118,7 @@ def test_options_reach_what_they_are_for(files: tuple[Path, Path], tmp_path: Pat
         (("--mapping", "square"), "Invalid value for '--mapping'"),
         (("--screening", "p80"), "Invalid value for '--screening'"),
         (("--to", "pdf"), "Invalid value for '--to'"),
-        (("--column", "listener"), "'listener' is not NAME=TEXT"),
+        (("--column", "listener"), "'listener' is not NAME=COLUMN"),
         (("--bets",), "No such option"),
     ],
 )

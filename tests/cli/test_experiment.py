@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -13,10 +11,11 @@ from examples.references import make
 
 from earwitness.cli.main import group
 from earwitness.errors import UsageError
+from helpers.csv_results import read_results
 
 FEW = ("--orders", "3", "--draws", "20", "--permutations", "20")
 SIZES = {"items": 4, "people": 4, "systems": 3, "judges": 5}
-TINY = ",".join(f"{name}={size}" for name, size in SIZES.items())
+TINY = [word for name, size in SIZES.items() for word in ("--simulate", f"{name}={size}")]
 
 
 def run(*arguments: str | Path) -> Result:
@@ -75,7 +74,7 @@ def test_files_of_the_simulator_are_called_simulated(study: Path) -> None:
 
 
 def test_data_are_simulated_without_files_and_the_title_says_so() -> None:
-    arguments = ("--simulate", TINY, *FEW, "--sizes", "2", "--metric", "sumaccy")
+    arguments = (*TINY, *FEW, "--sizes", "2", "--metric", "sumaccy")
     done = good("references", *arguments, "--to", "md", "--title", "Mine")
     assert done.stdout.startswith("# Mine (simulated data)\n")
     assert "3 systems and 1 human, 4 items, 4 people, 5 judges" in done.stdout
@@ -94,10 +93,11 @@ def test_items_can_be_filtered(measured: list[Path]) -> None:
 def test_points_of_figures_are_written_as_a_table(study: Path, measured: list[Path]) -> None:
     ratings = [study / "judgements.csv"]
     options = (*FEW, "--sizes", "1,3", "--metric", "sumaccy", "--to", "csv")
-    rows = [*csv.DictReader(io.StringIO(good("references", *measured, *ratings, *options).stdout))]
+    facts, rows = read_results(good("references", *measured, *ratings, *options).stdout)
     assert {row["people"] for row in rows if row["figure"] == "curve"} >= {"1", "3"}
     assert {row["value"] for row in rows} == {"sumaccy", "wsumaccy"}
-    assert {row["simulated"] for row in rows} == {"False"}
+    assert facts["signature"].startswith("earwitness=")
+    assert not facts["signature"].endswith("|simulated")
 
 
 def test_an_interrupted_experiment_is_resumed_with_the_same_result(
@@ -136,7 +136,7 @@ def test_systems_are_made_from_references(measured: list[Path], tmp_path: Path) 
         (("references", "a", "b", "--simulate", "items=3"), "--simulate reads no files"),
         (("references", "--simulate", "items=3", "--human", "anna"), "--simulate reads no files"),
         (("references", "--simulate", "item=3"), 'unknown number "item" — did you mean "items"?'),
-        (("references", "--simulate", "items=few"), "items must be a number, got 'few'"),
+        (("references", "--simulate", "items=2.5"), "items must be a whole number, got 2.5"),
     ],
 )
 def test_contradictions_are_refused_before_any_work(

@@ -105,7 +105,7 @@ def test_bad_input_ends_with_2_and_a_message_without_traceback(samples: Path) ->
             ["score", "-", "--metric", "title_bertscore", "--layer", "9"],
             "layer must be from 1 to 6",
         ),
-        (["chunkseg", "-", "--num-bootstrap", "0"], "num_bootstrap must be 1 or more"),
+        (["chunkseg", "-", "--num-bootstrap", "0"], "--num-bootstrap must be 1 or more"),
     ],
 )
 def test_bad_arguments_end_with_2_and_a_remedy(arguments: list[str], message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,6 +132,59 @@ def test_every_command_and_option_is_described(name: str, command: click.Command
             assert not parameter.help.startswith("["), f"{name} {parameter.opts}"
 
 
+@pytest.mark.parametrize(("name", "command"), [*commands()], ids=[name for name, _ in commands()])
+def test_progress_can_be_hidden(name: str, command: click.Command) -> None:
+    assert command.callback is not None
+    shows = "progress_bar(" in inspect.getsource(command.callback)
+    assert not shows or "quiet" in {option.name for option in command.params}, name
+
+
+def test_help_keeps_the_quotes_of_values_and_names_what_they_need() -> None:
+    shown = " ".join(run("agree", "--help").stdout.split())
+    assert 'or "length", that of outputs (needs --outputs)' in shown
+    shown = " ".join(run("study", "plane", "--help").stdout.split())
+    assert "--picks" not in shown
+
+
+# --- Messages ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("score - --worst 0 --worst-by pk", "--worst-by requires samples to show"),
+        ("score - --level 2", "earwitness: --level must be between 0 and 1"),
+        ("score - --interval-form none", "--interval-form requires the table for a paper"),
+        ("study analyse ratings.csv --contrast a", '--contrast: write SYSTEM:SYSTEM, got "a"'),
+        ("study analyse ratings.csv --margin 0.5", "'0.5' is not SCALE=POINTS"),
+        ("study analyse ratings.csv --low-is-good EFFORT", '--low-is-good: no ratings on scale "'),
+        ("study analyse ratings.csv --scale nosuch=1:5", '--scale: no ratings on scale "nosuch"'),
+        (
+            "study analyse ratings.csv --screening p808 --screening none",
+            "--screening: none cannot be combined with rules",
+        ),
+        ("study analyse ratings.csv --column who=a", 'unknown role "who" — known: '),
+        ("soundscape -o a.flac --practice p", "--output and --practice cannot be combined"),
+        ("soundscape", "no output — set --output FILE or --practice FOLDER"),
+        ("study take a", "take is not a command any more — use earwitness serve"),
+        ("gather talk.txt --preset custom", "this preset requires --custom-pattern"),
+    ],
+)
+def test_messages_name_options(line: str, message: str, tmp_path: Path) -> None:
+    rows = [f"{item},{system},{who},3\n" for item in "ab" for system in "xy" for who in "pq"]
+    (tmp_path / "ratings.csv").write_text("item,system,listener,MOS\n" + "".join(rows))
+    (tmp_path / "talk.txt").write_text("One\n")
+    done = run(*line.split(), folder=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_roles_of_columns_are_listed_with_that_of_sample_names(tmp_path: Path) -> None:
+    (tmp_path / "ratings.csv").write_text("item,system,listener,MOS\na,x,p,3\n")
+    done = run("study", "analyse", "ratings.csv", "--column", "who=a", folder=tmp_path)
+    assert ", sample" in done.stderr
+
+
 # --- Types ---------------------------------------------------------------------------------------
 
 
@@ -182,8 +236,8 @@ def test_what_follows_two_dashes_is_no_option() -> None:
 @pytest.mark.parametrize(
     ("flag", "value", "message"),
     [
-        ("--longest", "2.5", "'2.5' is not a whole number or a list such as 1,2,4"),
-        ("--reference-counts", "1,x", "'1,x' is not a whole number or a list such as 1,2,4"),
+        ("--longest", "2.5", "'2.5' is not a whole number or a list such as 1,3,10"),
+        ("--reference-counts", "1,x", "'1,x' is not a whole number or a list such as 1,3,10"),
         ("--collar", "1,wide", "'1,wide' is not a number or a list such as 1,3,10"),
         ("--preset", "utube", "'utube' is not one of"),
         ("--colar", "1", 'unknown option --colar — did you mean "--collar"?'),

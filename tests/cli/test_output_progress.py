@@ -7,6 +7,7 @@ import sys
 import warnings
 from threading import Event
 
+import click
 import pytest
 
 from earwitness.cli import output
@@ -30,6 +31,21 @@ class Terminal(io.StringIO):
             if self.times == 3:
                 self.lively.set()
         return super().write(text)
+
+
+def test_an_option_hides_progress_wherever_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    hidden = list[bool]()
+
+    @click.command()
+    @output.QUIET_OPTION
+    def command() -> None:
+        with output.progress_bar() as progress:
+            hidden.append(progress is no_progress)
+
+    command.main(["--quiet"], standalone_mode=False)
+    command.main([], standalone_mode=False)
+    assert hidden == [True, False]
 
 
 def test_time_goes_on_while_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,8 @@ from earwitness.analysis.plan import AnalysisBlock
 from earwitness.analysis.rating_set import TableOptions
 from earwitness.analysis.settings import AnalysisSettings
 from earwitness.cli.main import COMMANDS, group
-from earwitness.cli.old_options import old_options
+from earwitness.cli.old_options import OLD_NAMES
+from earwitness.cli.options import metric_parameters
 from earwitness.material.clips import ClipSettings
 from earwitness.material.normalize import LevelSettings
 from earwitness.metaeval.agree import ScoreOptions
@@ -45,7 +46,7 @@ SUBJECTS = {
     *("--anchor", "--baseline", "--by", "--cache", "--coefficient", "--count", "--db"),
     *("--detector", "--generalize", "--language", "--listeners", "--low-is-good", "--method"),
     *("--metric", "--no-audio", "--on-error", "--output", "--outputs", "--pattern"),
-    *("--permutations", "--practice", "--preset", "--rate", "--ratio", "--recognizer"),
+    *("--practice", "--preset", "--rate", "--ratio"),
     *(
         "--reference",
         "--rename",
@@ -183,13 +184,15 @@ def test_keys_of_a_planned_analysis_are_options_with_the_same_defaults() -> None
         assert told in ("", shown(getattr(plan, name))), name
 
 
-@pytest.mark.parametrize(("old", "new"), old_options().items())
-def test_an_old_option_names_what_took_its_place(old: str, new: str) -> None:
-    words = old.split()
-    flag = words.pop()
-    done = run(*(words or ["agree"]), flag, "x")
+@pytest.mark.parametrize(("old", "new"), OLD_NAMES.items())
+def test_an_old_name_fails_with_what_took_its_place(old: str, new: str) -> None:
+    *words, name = old.split()
+    done = run(*(words or ["agree"]), name, "x")
     assert done.returncode == 2
-    assert f"{flag} is not an option any more — use {new}" in done.stderr
-    replaced = re.match(r"--[\w-]+", new)
-    every = {flag for name in LEAVES for flag, _ in options_of(name)}
-    assert replaced is None or replaced[0] in every
+    kind = "an option" if name.startswith("--") else "a command"
+    assert f"{name} is not {kind} any more — {new}" in done.stderr
+    replaced = re.match(r"use (--[\w-]+)", new)
+    every = {flag for command in LEAVES for flag, _ in options_of(command)}
+    assert replaced is None or replaced[1] in every | metric_parameters().keys()
+    named = re.match(r"use earwitness ([a-z ]+)\b", new)
+    assert named is None or named[1] in LEAVES

@@ -14,9 +14,8 @@ from msgspec import UNSET
 from earwitness.chapters.formats import parse_textgrid
 from earwitness.chapters.gather import gather
 from earwitness.chapters.reader import spoken_of
-from earwitness.cli.summarize import SPEECH_ENDINGS
+from earwitness.cli.summarize import iterate_texts
 from earwitness.errors import UsageError
-from earwitness.io.formats import list_endings
 from earwitness.material.annotations import read_annotations
 from earwitness.scoring.score import score
 from earwitness.studies.file.transcripts import read_transcripts
@@ -631,6 +630,11 @@ def test_a_format_is_a_function_and_an_entry(
     assert "| Scribe | `.json` | `said` | file name |" in transcript_table()
 
 
-def test_training_knows_the_endings_of_all_transcripts() -> None:
-    endings = {ending for ending in list_endings(TRANSCRIPTS) if ending.startswith(".")}
-    assert {*SPEECH_ENDINGS} == endings
+def test_models_are_trained_on_the_words_of_a_format(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    form = TranscriptFormat("`said`", parse_scribe, (".scribe",), title="Scribe")
+    monkeypatch.setitem(TRANSCRIPTS, "scribe", form)
+    path = tmp_path / "talk.scribe"
+    path.write_text(SCRIBE)
+    assert [*iterate_texts([path], "blanks")] == ["It rains."]

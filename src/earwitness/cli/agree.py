@@ -13,6 +13,7 @@ from earwitness.cli.output import (
     ANSWERS_DB_OPTION,
     FILE,
     FILE_PATH,
+    QUIET_OPTION,
     OutputTarget,
     list_option,
     progress_bar,
@@ -36,6 +37,7 @@ INTERNAL_SETTINGS = ("ranking", "splits", "folds", "gain", "spread", "version", 
 @signature_options(TableOptions, "scales", "metrics", "rubric", "where")
 @signature_options(agree, "study", "db", "scoring", "reading")
 @signature_options(AgreementSettings, *INTERNAL_SETTINGS)
+@QUIET_OPTION
 @report_options
 def agree_command(
     scores: Path, ratings: tuple[Path, ...], more: tuple[Path, ...], **options: Any

@@ -56,7 +56,6 @@ def clips_command(
     recordings: tuple[Path, ...],
     output: Path,
     jobs: int | None,
-    quiet: bool,
     **options: Any,
 ) -> None:
     """Cut clips for a listening test out of long recordings.
@@ -70,7 +69,7 @@ def clips_command(
     earwitness audio clips recordings -o clips --pattern "{session}_{location}"
     earwitness audio clips chime5/eval --annotation transcripts -o clips --covariate speakers.csv
     """
-    with warnings_as_notes(), progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress:
+    with warnings_as_notes(), progress_bar(unit=SOUND_UNIT) as progress:
         run = audio_clips(
             recordings,
             output,
@@ -121,9 +120,7 @@ def select_command(table: Path, output: Path, **options: Any) -> None:
 @signature_options(audio_normalize)
 @JOBS_OPTION
 @QUIET_OPTION
-def normalize_command(
-    source: Path, output: Path, jobs: int | None, quiet: bool, **options: Any
-) -> None:
+def normalize_command(source: Path, output: Path, jobs: int | None, **options: Any) -> None:
     """Bring audio files to the same loudness, without clipping.
 
     SOURCE is a folder with one subfolder per condition and the same file names in each, a folder of
@@ -137,7 +134,7 @@ def normalize_command(
     earwitness audio normalize data -o normalized --rate 16000 --channels mono --fit pad
     earwitness audio normalize data -o normalized --measure active --target -26
     """
-    with progress_bar(quiet=quiet, unit="files") as progress:
+    with progress_bar(unit="files") as progress:
         jobs = choose_jobs(jobs, source)
         material = audio_normalize(
             source, output, jobs=jobs, progress=progress, **drop_unset(options)
@@ -159,7 +156,7 @@ def normalize_command(
 @NEW_FOLDER_OPTION
 @QUIET_OPTION
 def conditions_command(
-    clips: tuple[Path, ...], output: Path, jobs: int | None, quiet: bool, **options: Any
+    clips: tuple[Path, ...], output: Path, jobs: int | None, **options: Any
 ) -> None:
     """Create reference conditions from clean clips.
 
@@ -173,7 +170,7 @@ def conditions_command(
     earwitness audio conditions --kind mushra references -o anchors
     earwitness audio conditions --kind mnru --q 10,20,30 clips -o mnru
     """
-    with progress_bar(quiet=quiet, unit="clips") as progress:
+    with progress_bar(unit="clips") as progress:
         jobs = choose_jobs(jobs, *clips)
         made = audio_conditions(clips, output, jobs=jobs, progress=progress, **drop_unset(options))
     click.echo(render_text(conditions_report(made)).rstrip())

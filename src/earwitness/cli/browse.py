@@ -20,6 +20,7 @@ from earwitness.cli.output import (
     RECORDINGS_ARGUMENT,
     SOUND_UNIT,
     address_options,
+    is_quiet,
     list_option,
     print_message,
     print_notes,
@@ -56,9 +57,7 @@ MAX_DAMAGES = 10  # that are printed
 @CACHE_OPTION
 @address_options(port=8010)
 @QUIET_OPTION
-def browse_command(
-    recordings: tuple[Path, ...], host: str, port: int, quiet: bool, **options: Any
-) -> None:
+def browse_command(recordings: tuple[Path, ...], host: str, port: int, **options: Any) -> None:
     """Browse a day-long recording in the browser, until Ctrl-C is pressed.
 
     RECORDING is an audio file, or a folder of consecutive files; all of them are one recording. The
@@ -75,7 +74,7 @@ def browse_command(
     view = _open_view(recordings, **options)
     with open_socket(host, port) as listening:
         _print_address(view, listening)
-        Thread(target=_build_index, args=(view.index, quiet), daemon=True).start()
+        Thread(target=_build_index, args=(view.index, is_quiet()), daemon=True).start()
         messages = MessageLimiter()
         with suppress(KeyboardInterrupt, Termination):  # the server has shut down cleanly
             hosts = (*LOOPBACK_HOSTS, host) if is_loopback(listening) else ()

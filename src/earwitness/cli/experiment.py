@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,13 @@ from earwitness.cli.output import (
     QUIET_OPTION,
     FileName,
     OutputTarget,
+    list_option,
     note_on_interruption,
-    option,
     progress_bar,
     warnings_as_notes,
 )
 from earwitness.cli.signatures import signature_options
+from earwitness.cli.types import Pair, collect_pairs
 from earwitness.errors import UsageError, nearest
 from earwitness.experiments.references import references_experiment
 
@@ -50,11 +52,13 @@ RESUME_REMARK = "run the same command again to resume"
 @signature_options(references_experiment, "simulated", "leveling_tolerance", "isolated_rule")
 @JOBS_OPTION
 @QUIET_OPTION
-@option(
+@list_option(
     "--simulate",
-    metavar="NAME=N,...",
-    help="Simulate data instead of reading files, with numbers of items, people, systems, judges "
-    "or isolated annotators, or the ratio of kept words, such as items=50,people=25.",
+    type=Pair(float),
+    callback=collect_pairs,
+    metavar="NAME=N",
+    help="Simulate data instead of reading files, with this number of items, people, systems, "
+    "judges or isolated annotators, or this ratio of kept words, such as items=50 (repeatable).",
 )
 @report_options
 def references_command(
@@ -63,8 +67,7 @@ def references_command(
     *,
     judgements: tuple[Path, ...],
     jobs: int | None,
-    quiet: bool,
-    simulate: str | None,
+    simulate: Mapping[str, float],
     **options: Any,
 ) -> None:
     """Draw scores and correlations by number of references.
@@ -78,7 +81,7 @@ def references_command(
     inputs: list[FileName] = [outputs, references, *judgements]
     target = OutputTarget.of(options, inputs)
     work = drop_unset(options)
-    if simulate is not None:
+    if simulate:
         work |= simulated_inputs(inputs, simulate, work)
     elif outputs is None or references is None:
         raise UsageError("OUTPUTS and REFERENCES are required — or use --simulate")
@@ -87,7 +90,7 @@ def references_command(
     with (
         warnings_as_notes(),
         note_on_interruption(RESUME_REMARK if "cache" in work else "nothing was written"),
-        progress_bar(quiet=quiet, unit="steps") as progress,
+        progress_bar(unit="steps") as progress,
     ):
         result = references_experiment(
             **work,
@@ -100,7 +103,7 @@ def references_command(
 
 
 def simulated_inputs(
-    inputs: list[FileName], numbers: str, options: dict[str, Any]
+    inputs: list[FileName], numbers: Mapping[str, float], options: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the inputs of an experiment from the simulator."""
     from earwitness.experiments.simulate import simulate_references_study
@@ -108,14 +111,12 @@ def simulated_inputs(
     if any(inputs) or options.get("human"):
         raise UsageError("--simulate reads no files and chooses the human system — leave them out")
     known, given = signature(simulate_references_study).parameters, dict[str, Any]()
-    for text in numbers.split(","):
-        name, _, number = text.partition("=")
+    for name, number in numbers.items():
         if name not in known:
             raise UsageError(f'--simulate: unknown number "{name}" — {nearest(name, known)}')
-        try:
-            given[name] = type(known[name].default)(number)
-        except ValueError:
-            raise UsageError(f"--simulate: {name} must be a number, got {number!r}") from None
+        given[name] = type(known[name].default)(number)
+        if given[name] != number:
+            raise UsageError(f"--simulate: {name} must be a whole number, got {number:g}")
     study = simulate_references_study(**{"seed": options.get("seed", 0)} | given)
     return {
         "outputs": list(study.outputs),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -15,6 +16,7 @@ from typing import NamedTuple
 
 import click
 
+from earwitness.cli.old_options import explain_old_name
 from earwitness.errors import EarwitnessError, InputError, nearest, printable
 from earwitness.version import __version__
 
@@ -73,6 +75,7 @@ class SubcommandGroup(click.Group):
         names = self.list_commands(ctx)
         if args and args[0] not in names and not args[0].startswith("-"):
             message = f'unknown command "{args[0]}" — {nearest(args[0], names)}'
+            message = explain_old_name(ctx.command_path, args[0]) or message
             raise click.UsageError(message, ctx if ctx.parent else None)
         return super().resolve_command(ctx, args)
 
@@ -159,7 +162,7 @@ STUDY_SECTIONS = {  # modules by command
         "summaries": "study",
         "analyse": "study_analyse",
     },
-    "Use workbooks": {"export-xlsx": "study_workbooks", "import-xlsx": "study_workbooks"},
+    "Use workbooks": {"export-xlsx": "study", "import-xlsx": "study_workbooks"},
     "Use paper": {"sheets": "study_sheets", "enter": "study_sheets"},
 }
 STUDY_COMMANDS = {
@@ -189,21 +192,33 @@ def study_command() -> None:
 
 def _without_old_option(error: click.NoSuchOption) -> click.UsageError:
     """Return the error, or one that names what took the place of the option."""
-    from earwitness.cli.old_options import old_options
+    path = "" if error.ctx is None else error.ctx.command_path
+    message = explain_old_name(path, error.option_name)
+    return click.UsageError(message, error.ctx) if message else error
 
-    name = "" if error.ctx is None else error.ctx.command_path.partition(" ")[2]
-    known = old_options()
-    new = known.get(f"{name} {error.option_name}", known.get(error.option_name))
-    if new is None:
-        return error
-    return click.UsageError(f"{error.option_name} is not an option any more — use {new}", error.ctx)
+
+# a name with an underscore, unless it is quoted or part of a path, or at the start of a message
+ARGUMENT_PATTERN = re.compile(
+    r'(?<![\w/."])[a-z]+(?:_[a-z]+)+(?!\w|[/"]|\.\w)|\A[a-z]+(?=:| must | requires? | ")'
+)
+
+
+def _name_options(message: str, arguments: Sequence[str]) -> str:
+    """Return the message of a function with the names of options instead of those of arguments."""
+    command: click.Command = group
+    for name in arguments:
+        if isinstance(command, click.Group):
+            command = command.get_command(click.Context(command), name) or command
+    flags = {option.name: option.opts[-1] for option in command.params}
+    return ARGUMENT_PATTERN.sub(lambda match: flags.get(match[0], match[0]), message)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; errors of input or set-up end without a traceback."""
     _prepare_process()
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        run(list(sys.argv[1:] if arguments is None else arguments))
+        run(arguments)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:
@@ -211,8 +226,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         shown.show()
         sys.exit(2)
     except EarwitnessError as error:
-        prefix = "" if isinstance(error, InputError) else "earwitness: "
-        click.echo(f"{prefix}{printable(str(error), keep=chr(10))}", err=True)
+        message = printable(str(error), keep=chr(10))
+        if not isinstance(error, InputError):
+            message = f"earwitness: {_name_options(message, arguments)}"
+        click.echo(message, err=True)
         for note in getattr(error, "__notes__", ()):
             click.echo(f"note: {note}", err=True)
         sys.exit(2)

@@ -19,7 +19,7 @@ from earwitness.cli.output import (
     print_message,
     text_option,
 )
-from earwitness.cli.types import FloatList, IntegerList
+from earwitness.cli.types import NumberList
 from earwitness.errors import nearest
 from earwitness.output_formats import FORMS, INTERVAL_FORMS, TABLES
 
@@ -62,9 +62,11 @@ def metric_parameters() -> Mapping[str, Parameter]:
     """Return all parameters of metrics and options of input formats, by flag."""
     from earwitness.registry import METRICS, TASKS
 
-    types = {float: FloatList(), int: IntegerList(), str: click.STRING, bool: click.STRING}
+    types = {float: NumberList(float), int: NumberList(int)}
     own = [
-        Parameter(name, types[type(default)], is_list=True, is_flag=default is False)
+        Parameter(
+            name, types.get(type(default), click.STRING), is_list=True, is_flag=default is False
+        )
         for kind in METRICS.values()
         for name, default in kind.parameters().items()
     ]

@@ -154,7 +154,6 @@ def print_notes(notes: Iterable[object], label: str = "note") -> None:
 FORM_BY_SUFFIX = {"tex": "latex", "htm": "html", "txt": "text", "markdown": "md"}
 FIGURES_HELP = "New folder for figures (SVG, PDF and PNG)."
 REPORT_OPTIONS = ("to", "output", "table", "interval_form", "title", "figures")
-DEFAULT_WORST_CASES = 5  # on a page, unless the options select samples
 
 
 class OutputTarget:
@@ -195,10 +194,12 @@ class OutputTarget:
         return cls(how.pop("to"), how.pop("output"), inputs, *others, **how)
 
     def with_default_worst(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the options; a page shows some of the worst outputs by default."""
-        page = self.form == "html" and self._table == "full" and "show" not in options
-        wanted = (page or "worst_by" in options) and "worst" not in options
-        return {**options, "worst": DEFAULT_WORST_CASES} if wanted else options
+        """Return the options; a page without samples to show has some of the worst ones."""
+        from earwitness.scoring.settings import DEFAULT_WORST_CASES
+
+        if self.form != "html" or self._table != "full" or "show" in options:
+            return options
+        return {"worst": DEFAULT_WORST_CASES} | options
 
     def write(self, result: Result) -> None:
         """Print the result, or write it to the file."""
@@ -292,8 +293,19 @@ def check_seed(_context: click.Context, _option: click.Parameter, seed: int | No
     return seed
 
 
-SEED_OPTION = option("--seed", default=0, callback=check_seed, help="Random seed.")
-QUIET_OPTION = flag_option("--quiet", help="Hide the progress bar.")
+def _set_quiet(context: click.Context, _option: click.Parameter, quiet: bool) -> None:
+    context.meta["quiet"] = quiet
+
+
+def is_quiet() -> bool:
+    """Whether the command of this thread hides its progress."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get("quiet"))
+
+
+QUIET_OPTION = flag_option(
+    "--quiet", expose_value=False, callback=_set_quiet, help="Hide the progress bar."
+)
 CACHE_OPTION = option(
     "--cache",
     type=FOLDER,
@@ -324,15 +336,6 @@ def address_options(*, port: int) -> CommandOption:
     )
 
 
-def skip_option(subject: str) -> CommandOption:
-    """Return the option for files that cannot be used."""
-    return choice_option(
-        "--on-error",
-        choices=["fail", "skip"],
-        help=f"{subject} that cannot be used: fail, or skip and list them.",
-    )
-
-
 # --- Progress bar --------------------------------------------------------------------------------
 
 
@@ -343,8 +346,8 @@ SOUND_BAR_FORMAT = "{percentage:3.0f}%|{bar}| {desc} [{elapsed}<{remaining}]"
 
 @contextmanager
 def progress_bar(*, quiet: bool = False, unit: str = "B") -> Iterator[Progress]:
-    """Show progress, rate and time left if standard error is a terminal."""
-    if quiet or not sys.stderr.isatty():
+    """Show progress, rate and time left if standard error is a terminal, unless --quiet is set."""
+    if quiet or is_quiet() or not sys.stderr.isatty():
         yield no_progress
         return
     from tqdm import tqdm

@@ -34,9 +34,9 @@ from earwitness.cli.output import (
 from earwitness.cli.signatures import signature_options
 from earwitness.scoring.score import people, score
 from earwitness.scoring.settings import ComparisonSettings, ScoringSettings, SystemSettings
+from earwitness.word_networks import network, written_network
 
 NO_CEILING = "Omit the human ceiling (faster)."
-WORST = "Number of worst items to show per system; on a page 5 by default."
 SAMPLES = "File (.csv or .jsonl) for the values of every output."
 
 # --- Command score -------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ SAMPLES = "File (.csv or .jsonl) for the values of every output."
 @click.command("score", cls=MetricCommand)
 @click.argument("outputs")
 @click.argument("references", required=False)
-@signature_options(SystemSettings, ceiling=NO_CEILING, worst=WORST)
+@signature_options(SystemSettings, ceiling=NO_CEILING)
 @signature_options(score, "repeats", samples=SAMPLES)
 @JOBS_OPTION
 @QUIET_OPTION
@@ -56,7 +56,6 @@ def score_command(
     samples: Path | None,
     alignments: Path | None,
     jobs: int | None,
-    quiet: bool,
     **options: Any,
 ) -> None:
     """Score system outputs against references, joined by item (- is stdin).
@@ -71,7 +70,7 @@ def score_command(
         **files,
         **target.with_default_worst(drop_unset(options)),
     }
-    with warnings_as_notes(), progress_bar(quiet=quiet) as progress:
+    with warnings_as_notes(), progress_bar() as progress:
         scores = earwitness.score(outputs, references, progress=progress, **work)
     for path in filter(None, files.values()):
         print_message(f"wrote {path}")
@@ -84,7 +83,7 @@ def score_command(
 @click.command("compare", cls=MetricCommand)
 @click.argument("outputs")
 @click.argument("references")
-@signature_options(ComparisonSettings, ceiling=NO_CEILING, worst=WORST)
+@signature_options(ComparisonSettings, ceiling=NO_CEILING)
 @JOBS_OPTION
 @QUIET_OPTION
 @report_options
@@ -92,7 +91,6 @@ def compare_command(
     outputs: str,
     references: str,
     jobs: int | None,
-    quiet: bool,
     **options: Any,
 ) -> None:
     """Test which systems in OUTPUTS differ significantly.
@@ -103,7 +101,7 @@ def compare_command(
     earwitness compare outputs.jsonl references.jsonl --metric chunks --value pk
     """
     target = OutputTarget.of(options, (outputs, references))
-    with warnings_as_notes(), progress_bar(quiet=quiet) as progress:
+    with warnings_as_notes(), progress_bar() as progress:
         comparison = earwitness.compare(
             outputs,
             references,
@@ -122,6 +120,7 @@ def compare_command(
 @signature_options(ScoringSettings)
 @signature_options(people, samples=SAMPLES)
 @JOBS_OPTION
+@QUIET_OPTION
 @report_options
 def people_command(
     references: str,
@@ -144,7 +143,8 @@ def people_command(
         "samples": samples,
         **drop_unset(options),
     }
-    scores = earwitness.people(references, **work)
+    with warnings_as_notes(), progress_bar() as progress:
+        scores = earwitness.people(references, progress=progress, **work)
     if samples is not None:
         print_message(f"wrote {samples}")
     target.write(scores)
@@ -210,7 +210,7 @@ NETWORK_FORM_BY_SUFFIX = {"gv": "dot", "txt": "text", "htm": "html"}
 @click.command("network", cls=MetricCommand)
 @click.argument("references")
 @click.argument("item")
-@option("--outputs", metavar="FILE", help="System outputs; adds the path closest to each of them.")
+@signature_options(network, only=("outputs",))
 @format_option(NETWORK_FORMS)
 @OUTPUT_OPTION
 def network_command(
@@ -225,10 +225,8 @@ def network_command(
     earwitness network references.jsonl news-7 --outputs outputs.jsonl
     earwitness network references.jsonl news-7 --to dot | dot -Tsvg > news-7.svg
     """
-    from earwitness.word_networks import written_network
-
     form = to or output_format(output, NETWORK_FORMS, NETWORK_FORM_BY_SUFFIX)
     target = TextTarget(output, (references, options.get("outputs")))
     with warnings_as_notes():
-        drawn = earwitness.network(references, item, **drop_unset(options))
+        drawn = network(references, item, **drop_unset(options))
     target.write(written_network(drawn, form))

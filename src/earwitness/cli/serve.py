@@ -14,9 +14,10 @@ from earwitness.cli.main import Termination
 from earwitness.cli.options import drop_unset
 from earwitness.cli.output import (
     DB_OPTION,
+    QUIET_OPTION,
     STUDY_ARGUMENT,
     address_options,
-    option,
+    flag_option,
     print_message,
     print_notes,
     progress_bar,
@@ -67,16 +68,16 @@ OTHER_HOSTS_NOTE = (
     metavar="IP,...",
     help="Proxy addresses whose X-Forwarded-* headers are trusted.",
 )
-@option(
+@flag_option(
     "--no-audio",
     "audio",
-    is_flag=True,
     flag_value=False,
     default=True,
     help="Serve audio files that study check refuses: unreadable, incomplete or silent ones.",
     show_default=False,
 )
 @signature_options(SiteSettings, "outside_id")
+@QUIET_OPTION
 def serve_command(
     study: Path,
     db: str | None,

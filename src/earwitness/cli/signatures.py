@@ -29,7 +29,7 @@ from typing import (
 import click
 
 from earwitness.cli.output import FILE, FOLDER, CommandOption, add_options, check_seed, option
-from earwitness.cli.types import FloatList, IntegerList, Pair, collect_pairs
+from earwitness.cli.types import NumberList, Pair, collect_pairs
 from earwitness.docstrings import describe_parameters
 
 NO_OPTIONS = {"jobs", "progress"}
@@ -85,8 +85,8 @@ class _Hint(NamedTuple):
         elif self.kinds & {Path, PathLike[str]}:
             one = FOLDER if self.word == "FOLDER" else FILE
         elif self.kinds & {int, float}:
-            kinds = (float, FloatList()) if float in self.kinds else (int, IntegerList())
-            one = kinds[self.outer is Sequence]
+            kind = float if float in self.kinds else int
+            one = NumberList(kind) if self.outer is Sequence else kind
         else:
             one = str
         return Pair(one) if self.outer is Mapping else one

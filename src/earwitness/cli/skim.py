@@ -60,7 +60,6 @@ def skim_command(
     recordings: tuple[Path, ...],
     output: Path,
     jobs: int | None,
-    quiet: bool,
     **options: Any,
 ) -> None:
     """Condense a day-long recording into about a minute.
@@ -77,7 +76,7 @@ def skim_command(
     with (
         warnings_as_notes(),
         note_on_interruption(INTERRUPTED_NOTE),
-        progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress,
+        progress_bar(unit=SOUND_UNIT) as progress,
     ):
         run = skim(
             recordings,
@@ -103,7 +102,7 @@ def _skipped_lines(run: SkimRun) -> Iterator[str]:
 def _written_lines(run: SkimRun, output: Path) -> Iterator[str]:
     """Yield the names of the files written for one skim, or a summary for several."""
     if run.kept:
-        kept = "1 skim" if len(run.kept) == 1 else f"{len(run.kept):,} skims"
+        kept = count_text(len(run.kept), "skim")
         exist, them = ("exists", "it") if len(run.kept) == 1 else ("exist", "them")
         remedy = f"delete {them} to recreate {them}"
         yield f"note: {kept} with the same settings already {exist} — {remedy}"
@@ -113,7 +112,7 @@ def _written_lines(run: SkimRun, output: Path) -> Iterator[str]:
     written = [path for path in run.written if Path(path).name != REPORT_FILE]
     *skim_files, outputs, recordings = written
     if skim_files:
-        skims = "1 skim" if len(skim_files) == 1 else f"{len(skim_files):,} skims"
+        skims = count_text(len(skim_files), "skim")
         yield f"wrote {skims} into {output}, with audio, picks and further files"
     yield f"wrote {outputs} and {recordings}, for earwitness score"
     yield from (f"wrote {path}, a report on all skims" for path in run.written[len(written) :])
@@ -139,7 +138,6 @@ def soundscape_command(
     output: Path | None,
     practice: Path | None,
     hour_gap: float | None,
-    quiet: bool,
     **options: Any,
 ) -> None:
     """Synthesize a day-long recording with known sources.
@@ -155,11 +153,13 @@ def soundscape_command(
     if output is not None and output.suffix in STUDY_SUFFIXES:
         TextTarget(output, (timetable,)).write(_preset_text(timetable))
         return
-    if (output is None) == (practice is None):
-        raise UsageError("no output — set either --output FILE or --practice FOLDER")
+    if output is None and practice is None:
+        raise UsageError("no output — set --output FILE or --practice FOLDER")
+    if output is not None and practice is not None:
+        raise UsageError("--output and --practice cannot be combined — set one of them")
     with warnings_as_notes():
         scene = soundscape(timetable, **drop_unset(options))
-    with progress_bar(quiet=quiet, unit="s") as progress:
+    with progress_bar(unit="s") as progress:
         if output is not None:
             written = soundscape_write(scene, output, hour_gap=hour_gap or 0.0, progress=progress)
             message = f"wrote {', '.join(map(str, written))}"

@@ -27,13 +27,14 @@ from earwitness.cli.output import (
     TextTarget,
     add_options,
     check_results,
+    choice_option,
+    format_option,
     note_on_interruption,
     option,
     output_format,
     output_option,
     print_notes,
     progress_bar,
-    skip_option,
     warnings_as_notes,
 )
 from earwitness.cli.signatures import signature_options
@@ -76,12 +77,12 @@ speech_options = add_options(
     output_option(
         "Output file, or a folder for several files.  [default: standard output]", type=FILE_PATH
     ),
-    option(
-        "--to",
-        choices=FORMATS,
-        help="Output format.  [default: by the ending of the output file, else json]",
+    format_option(FORMATS, DEFAULT_FORMAT),
+    choice_option(
+        "--on-error",
+        choices=["fail", "skip"],
+        help="Files that cannot be used: fail, or skip and list them.",
     ),
-    skip_option("Files"),
     JOBS_OPTION,
     QUIET_OPTION,
 )
@@ -149,7 +150,6 @@ def process_files(
     output: Path | None,
     to: str | None,
     on_error: str,
-    quiet: bool,
 ) -> None:
     """Process audio files one after another; write each result when it is finished."""
     outputs = SpeechOutputs(output, to, paths, texts, several=several)
@@ -159,7 +159,7 @@ def process_files(
             with (
                 warnings_as_notes(),
                 note_on_interruption(INTERRUPTED_NOTE),
-                progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress,
+                progress_bar(unit=SOUND_UNIT) as progress,
             ):
                 result = work(path, progress)
             outputs.write(path, result.transcript, result.more)

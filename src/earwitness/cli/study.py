@@ -1,4 +1,4 @@
-"""The commands study new, check, design, power, simulate, anchors, import and ratings."""
+"""The commands study new, check, design, power, simulate, anchors, import, ratings and others."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ import click
 
 from earwitness.cli.options import drop_unset, report_options
 from earwitness.cli.output import (
+    EXISTING_FILE,
     FILE,
     FILE_PATH,
     JOBS_OPTION,
     NEW_FOLDER_OPTION,
     OUTPUT_OPTION,
-    SEED_OPTION,
+    QUIET_OPTION,
     STUDY_ARGUMENT,
     OutputTarget,
     TextTarget,
@@ -34,8 +35,10 @@ from earwitness.cli.output import (
 )
 from earwitness.cli.signatures import signature_options
 from earwitness.cli.types import Pair, collect_pairs
+from earwitness.core import count_text
 from earwitness.engines.local import count_cores
 from earwitness.errors import EarwitnessError, EarwitnessWarning, UsageError, printable
+from earwitness.forms.workbooks.export import study_export_xlsx
 from earwitness.forms.workbooks.votes import study_ratings_xlsx
 from earwitness.io.tables import records_csv
 from earwitness.studies.design.report import (
@@ -93,7 +96,7 @@ def power_command(study: Path, pilot: tuple[Path, ...], **options: Any) -> None:
 @click.command("simulate")
 @STUDY_ARGUMENT
 @NEW_FOLDER_OPTION
-@SEED_OPTION
+@signature_options(study_simulate, only=("seed",))
 @list_option(
     "--population",
     type=Pair(float),
@@ -103,7 +106,9 @@ def power_command(study: Path, pilot: tuple[Path, ...], **options: Any) -> None:
     "(bias, taste, inconsistency and fatigue of listeners, items, mixture of items and systems); or"
     " true quality from 0 to 1 of SYSTEM or SYSTEM:SCALE (repeatable).",
 )
-def simulate_command(study: Path, output: Path, seed: int, population: Mapping[str, float]) -> None:
+def simulate_command(
+    study: Path, output: Path, seed: int | None, population: Mapping[str, float]
+) -> None:
     """Simulate the listeners of STUDY and analyse their answers.
 
     The new folder has the answers, the true values, the simulated listeners and all results.
@@ -112,7 +117,7 @@ def simulate_command(study: Path, output: Path, seed: int, population: Mapping[s
     \b
     earwitness study simulate study.yaml -o simulated --population careless=2 --population C1=0.6
     """
-    simulated = study_simulate(study, Population.of(population), seed=seed)
+    simulated = study_simulate(study, Population.of(population), seed=seed or 0)
     written = simulated_write(simulated, output)
     print_message(f"wrote {len(written)} files into {output}")
 
@@ -153,6 +158,7 @@ def new_command(protocol: str, output: Path | None) -> None:
     "[default: study.db next to STUDY, if it exists]",
 )
 @JOBS_OPTION
+@QUIET_OPTION
 @OUTPUT_OPTION
 def check_command(
     study: Path,
@@ -231,6 +237,7 @@ def design_command(study: Path, output: Path, minutes: float | None) -> None:
 
 @click.command("anchors")
 @STUDY_ARGUMENT
+@QUIET_OPTION
 def anchors_command(study: Path) -> None:
     """Create any missing low-pass anchors of a MUSHRA study from its references."""
     with warnings_as_notes(), progress_bar(unit="files") as progress:
@@ -254,7 +261,7 @@ OTHER_WORKBOOK_ENDINGS = ("xls", "xlsm", "ods")
 
 @click.command("ratings")
 @STUDY_ARGUMENT
-@click.argument("answers", type=FILE_PATH)
+@click.argument("answers", type=EXISTING_FILE)
 @format_option(RATING_FORMATS, "jsonl")
 @OUTPUT_OPTION
 def ratings_command(study: Path, answers: Path, to: str | None, output: Path | None) -> None:
@@ -267,8 +274,6 @@ def ratings_command(study: Path, answers: Path, to: str | None, output: Path | N
     earwitness study ratings study.yaml answers.jsonl -o ratings.csv
     earwitness study ratings study.yaml answers.jsonl -o ratings.xlsx
     """
-    if not answers.exists():
-        raise UsageError(f"{answers}: the file does not exist")
     target = TextTarget(output, [study, answers])
     ending = "" if output is None else output.suffix.removeprefix(".").lower()
     if to is None and ending in OTHER_WORKBOOK_ENDINGS:
@@ -287,9 +292,27 @@ def ratings_command(study: Path, answers: Path, to: str | None, output: Path | N
     target.write(text if form == "csv" else _lines_text(records))
 
 
+@click.command("export-xlsx")
+@STUDY_ARGUMENT
+@NEW_FOLDER_OPTION
+@signature_options(study_export_xlsx)
+def export_xlsx_command(study: Path, output: Path, **how: str | None) -> None:
+    """Write a workbook for each rater of a caption study.
+
+    With --web there are two workbooks per rater, one with links to local files and one with web
+    links. Clips and captions are in the order of the design, without the names of systems.
+
+    \b
+    earwitness study export-xlsx study.yaml -o workbooks --web https://example.org/clips/{file}
+    earwitness study import-xlsx study.yaml returned/*.xlsx --db study.db
+    """
+    written = study_export_xlsx(study, output, **drop_unset(how))
+    print_message(f"wrote {count_text(len(written), 'workbook')} into {output}")
+
+
 @click.command("summaries")
 @STUDY_ARGUMENT
-@click.argument("answers", type=FILE_PATH)
+@click.argument("answers", type=EXISTING_FILE)
 @OUTPUT_OPTION
 def summaries_command(study: Path, answers: Path, output: Path | None) -> None:
     """Convert ANSWERS to words trials of STUDY to a references file.
@@ -300,8 +323,6 @@ def summaries_command(study: Path, answers: Path, output: Path | None) -> None:
     \b
     earwitness study summaries study.yaml answers.jsonl -o references.jsonl
     """
-    if not answers.exists():
-        raise UsageError(f"{answers}: the file does not exist")
     target = TextTarget(output, [study, answers])
     with warnings_as_notes():
         records = study_summaries(study, answers)

@@ -14,6 +14,7 @@ from earwitness.cli.options import drop_unset, report_options
 from earwitness.cli.output import (
     ANSWERS_DB_OPTION,
     FILE_PATH,
+    QUIET_OPTION,
     OutputTarget,
     print_message,
     progress_bar,
@@ -43,6 +44,7 @@ SETTINGS_OF_STUDY = ("plan", "screening", "scales", "reference", "anchor", "anch
     "where",
     mixed="Fit no mixed models.",
 )
+@QUIET_OPTION
 @report_options
 def analyse_command(files: tuple[Path, ...], **options: Any) -> None:
     """Analyse ratings: means, differences, agreement, screening.

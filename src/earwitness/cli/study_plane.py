@@ -56,7 +56,6 @@ def plane_command(
     output: Path,
     practice: str | None,
     jobs: int | None,
-    quiet: bool,
     **options: Any,
 ) -> None:
     """Make a study in which experts place skims on the TC/SD plane.
@@ -69,7 +68,7 @@ def plane_command(
     earwitness study plane a.flac b.flac c.flac d.flac -o planes/
     earwitness study plane A/ B/ C/ D/ -o planes/ --practice X/
     """
-    with warnings_as_notes(), progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress:
+    with warnings_as_notes(), progress_bar(unit=SOUND_UNIT) as progress:
         notes = study_plane(
             recordings,
             output,

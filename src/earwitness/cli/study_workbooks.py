@@ -1,4 +1,4 @@
-"""The commands study export-xlsx and import-xlsx.
+"""The command study import-xlsx.
 
 Modules that plan a study or use a database are imported where they are needed, since workbooks
 without a study file need neither.
@@ -18,8 +18,6 @@ from earwitness.cli.options import drop_unset
 from earwitness.cli.output import (
     FILE,
     FILE_PATH,
-    NEW_FOLDER_OPTION,
-    STUDY_ARGUMENT,
     check_results,
     flag_option,
     option,
@@ -27,13 +25,10 @@ from earwitness.cli.output import (
     print_message,
     print_notes,
     split_study_file,
-    text_option,
     warnings_as_notes,
 )
 from earwitness.cli.signatures import signature_options
-from earwitness.core import count_text
 from earwitness.errors import UsageError, printable
-from earwitness.forms.workbooks import DEFAULT_CLIPS_FOLDER, DEFAULT_FILE_PATTERN
 from earwitness.forms.workbooks.to_ratings import (
     ImportedRatings,
     comment_records,
@@ -50,45 +45,6 @@ if TYPE_CHECKING:
     from earwitness.forms.workbooks.to_answers import MatchedAnswers
 
 STUDY_OPTIONS = ("key", "blank", "rubric")  # only without a study file
-
-
-@click.command("export-xlsx")
-@STUDY_ARGUMENT
-@NEW_FOLDER_OPTION
-@option(
-    "--local",
-    default=DEFAULT_CLIPS_FOLDER,
-    metavar="FOLDER",
-    help="Folder with the clips for workbooks with local links; '' for no such workbooks.",
-)
-@text_option(
-    "--web",
-    metavar="URL",
-    help="Address of clips for links in workbooks, such as https://example.org/{file}.",
-)
-@option(
-    "--rename",
-    default=DEFAULT_FILE_PATTERN,
-    metavar="PATTERN",
-    help="Pattern of the workbooks' file names.",
-)
-@text_option(
-    "--listeners", metavar="RANGES", help="Numbers of listeners, such as 1-16,20. By default all."
-)
-def export_xlsx_command(study: Path, output: Path, **how: str) -> None:
-    """Write a workbook for each rater of a caption study.
-
-    With --web there are two workbooks per rater, one with links to local files and one with web
-    links. Clips and captions are in the order of the design, without the names of systems.
-
-    \b
-    earwitness study export-xlsx study.yaml -o workbooks --web https://example.org/clips/{file}
-    earwitness study import-xlsx study.yaml returned/*.xlsx --db study.db
-    """
-    from earwitness.forms.workbooks.export import study_export_xlsx
-
-    written = study_export_xlsx(study, output, **how)
-    print_message(f"wrote {count_text(len(written), 'workbook')} into {output}")
 
 
 @click.command("import-xlsx")

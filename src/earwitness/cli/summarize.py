@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from earwitness.audio.decode import facts_of
 from earwitness.audio.encode import FILE_FORMATS
 from earwitness.cli.main import SubcommandGroup
 from earwitness.cli.options import drop_unset
 from earwitness.cli.output import (
-    CACHE_OPTION,
     EXISTING_FILE,
     FILE,
     OUTPUT_OPTION,
@@ -35,9 +35,13 @@ from earwitness.cli.signatures import signature_options
 from earwitness.errors import UsageError
 from earwitness.experiments.systems import make_systems
 from earwitness.io.atomic import AtomicFile
+from earwitness.io.formats import has_ending, list_endings
+from earwitness.scoring.settings import ScoringSettings
+from earwitness.speech.recognize import transcribe
 from earwitness.summaries.methods.compaction import ScoreWeights, SummarizedSpeech
 from earwitness.summaries.methods.dependencies import train_grammar
 from earwitness.summaries.methods.inputs import (
+    ITEM_ENDINGS,
     SpeechInput,
     join_words,
     read_speech,
@@ -64,6 +68,7 @@ from earwitness.summaries.methods.tune import (
     write_weights,
 )
 from earwitness.task import Filter, parse_where
+from earwitness.text.timed_transcripts import TRANSCRIPTS
 from earwitness.text.words import TOKENIZERS
 
 if TYPE_CHECKING:
@@ -71,17 +76,12 @@ if TYPE_CHECKING:
 
 INTERRUPTED_NOTE = "recognized words are kept — run it again to resume"
 UTTERANCE_UNIT = "utterances"
-SPEECH_ENDINGS = (".ctm", ".srt", ".vtt", ".textgrid", ".json", ".jsonl", ".tsv")
 
 # --- Options -------------------------------------------------------------------------------------
 
 
 model_options = signature_options(open_models, "topic")  # of all commands that summarize
-WHERE_OPTION = list_option(
-    "--where",
-    metavar="CONDITION",
-    help="Conditions on fields, such as kind=news, that items must fulfil (repeatable).",
-)
+WHERE_OPTION = signature_options(ScoringSettings, only=("where",))
 
 
 # --- Command summarize ---------------------------------------------------------------------------
@@ -121,13 +121,7 @@ WHERE_OPTION = list_option(
     choices=["positions", "words"],
     help="What .jsonl files have.  [default: words if items have recognized words, else positions]",
 )
-@option(
-    "--recognizer",
-    default="pocketsphinx",
-    metavar="NAME|FOLDER",
-    help="Recognizer of audio, as in transcribe.",
-)
-@CACHE_OPTION
+@signature_options(transcribe, only=("recognizer", "cache"))
 @QUIET_OPTION
 def summarize_command(
     source: Path,
@@ -140,9 +134,8 @@ def summarize_command(
     where: tuple[str, ...],
     system: str,
     content: str | None,
-    recognizer: str,
+    recognizer: str | None,
     cache: Path | None,
-    quiet: bool,
     **models: Any,
 ) -> None:
     """Summarize speech by word extraction (compaction).
@@ -168,7 +161,7 @@ def summarize_command(
     if content is not None and output is None:
         raise UsageError("--write is about JSON Lines — add -o FILE.jsonl")
     files = {path: AtomicFile(path) for path in results}  # refuses paths that cannot be written
-    language = models["language"] or ENGLISH
+    language, recognizer = models["language"] or ENGLISH, recognizer or "pocketsphinx"
     tokenizer = choose_tokenizer(language)
     if len(weight_files) > 1:
         raise UsageError("--weight: only one file can be set")
@@ -180,7 +173,7 @@ def summarize_command(
     opened, notes = open_models(**drop_unset(models))
     check_weights(settings.weights, given, models["grammar"])
     if recording is not None:
-        read_seconds(recording)  # refuses files that cannot be read
+        facts_of(recording)  # refuses files that cannot be read
     with warnings_as_notes():
         speech, sound = read_source(
             source,
@@ -190,7 +183,6 @@ def summarize_command(
             cache,
             language=language,
             where=parse_where(where),
-            quiet=quiet,
         )
         if sound is None and spoken is not None:
             raise UsageError(f"{spoken} requires the audio — set --recording FILE")
@@ -198,7 +190,7 @@ def summarize_command(
             raise UsageError(
                 "positions of recognized words are not those of the transcript — use --write words"
             )
-        with progress_bar(quiet=quiet, unit=UTTERANCE_UNIT) as progress:
+        with progress_bar(unit=UTTERANCE_UNIT) as progress:
             made = summarize_speech(
                 speech,
                 opened,
@@ -270,13 +262,6 @@ def summary_text(speech: SummarizedSpeech) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def read_seconds(audio: Path) -> float:
-    """Return the duration of an audio file, or refuse it."""
-    from earwitness.audio.decode import facts_of
-
-    return facts_of(audio).seconds
-
-
 def render_sound(speech: SummarizedSpeech, audio: Path, *, required: bool) -> SpokenSummary | None:
     """Return the spoken summary, or None with a note if words have no times."""
     from earwitness.summaries.methods.passages import find_passages, render_summary
@@ -287,7 +272,7 @@ def render_sound(speech: SummarizedSpeech, audio: Path, *, required: bool) -> Sp
     if not timed and not required:
         print_message("note: words have no times, so the page has no sound")
         return None
-    return render_summary(audio, find_passages(speech, read_seconds(audio)))
+    return render_summary(audio, find_passages(speech, facts_of(audio).seconds))
 
 
 def read_source(
@@ -299,7 +284,6 @@ def read_source(
     *,
     language: str,
     where: Filter,
-    quiet: bool,
 ) -> tuple[SpeechInput, Path | None]:
     """Return the utterances of a file and its audio; audio is recognized."""
     from earwitness.recordings.recording import SOUND_ENDINGS
@@ -317,11 +301,9 @@ def read_source(
     refuse_where(source, where)
     if recording is not None:
         raise UsageError("--recording is for transcripts — SOURCE is audio itself")
-    from earwitness.speech.recognize import transcribe
-
     with (
         note_on_interruption(INTERRUPTED_NOTE),
-        progress_bar(quiet=quiet, unit=SOUND_UNIT) as progress,
+        progress_bar(unit=SOUND_UNIT) as progress,
     ):
         found = transcribe(
             source, recognizer=recognizer, language=language, cache=cache, progress=progress
@@ -378,10 +360,15 @@ def train_lm_command(texts: tuple[Path, ...], language: str | None, output: Path
     target.write("".join(write_arpa(model)))
 
 
+def has_speech(path: Path) -> bool:
+    """Whether a file has the ending of transcripts or of items."""
+    return has_ending(path.name, (*list_endings(TRANSCRIPTS), *ITEM_ENDINGS))
+
+
 def iterate_texts(paths: Sequence[Path], tokenize: str) -> Iterator[Path | str]:
     """Yield text files, and the utterances of transcripts and items as lines."""
     for path in paths:
-        if path.suffix.lower() not in SPEECH_ENDINGS:
+        if not has_speech(path):
             yield path
             continue
         for speech in read_speech(path, tokenize):
@@ -398,7 +385,6 @@ def train_grammar_command(
     texts: tuple[Path, ...],
     language: str | None,
     output: Path,
-    quiet: bool,
     **options: Any,
 ) -> None:
     """Estimate a dependency grammar from text or a treebank.
@@ -413,9 +399,9 @@ def train_grammar_command(
     check_results(texts, [output])
     AtomicFile(output)
     for path in texts:
-        if path.suffix.lower() in SPEECH_ENDINGS:
+        if has_speech(path):
             raise UsageError(f"{path}: is a transcript — give text (.txt) or a treebank (.conllu)")
-    with warnings_as_notes(), progress_bar(quiet=quiet, unit="sentences") as progress:
+    with warnings_as_notes(), progress_bar(unit="sentences") as progress:
         split = TOKENIZERS[choose_tokenizer(language or ENGLISH)]
         grammar = train_grammar(texts, split=split, progress=progress, **drop_unset(options))
     grammar.save(output)
@@ -435,7 +421,6 @@ def tune_command(
     where: tuple[str, ...],
     seed: int | None,
     output: Path | None,
-    quiet: bool,
     **models: Any,
 ) -> None:
     """Fit the weights of the scores to reference summaries.
@@ -453,7 +438,7 @@ def tune_command(
     opened, notes = open_models(**drop_unset(models))
     tokenizer = choose_tokenizer(opened.language)
     utterances, cases = read_references(references, tokenizer, where=parse_where(where))
-    with warnings_as_notes(), progress_bar(quiet=quiet, unit="fits") as progress:
+    with warnings_as_notes(), progress_bar(unit="fits") as progress:
         tuned = tune_weights(
             utterances, cases, opened, ratio=ratio, seed=seed or 0, progress=progress
         )

@@ -8,43 +8,33 @@ from typing import Any
 import click
 
 
-class FloatList(click.ParamType[list[float]]):
+class NumberList(click.ParamType[list[float]]):
     """One number, or several separated by commas."""
 
-    name = "float,..."
+    def __init__(self, kind: type[int] | type[float]) -> None:
+        self._kind = kind
+        self.name = f"{click.types.convert_type(kind).name},..."
 
     def convert(self, value: Any, param: Any, ctx: Any) -> list[float]:
         try:
-            return [float(text) for text in str(value).split(",")]
+            return [self._kind(text) for text in str(value).split(",")]
         except ValueError:
-            self.fail(f"{value!r} is not a number or a list such as 1,3,10", param, ctx)
-
-
-class IntegerList(click.ParamType[list[int]]):
-    """One whole number, or several separated by commas; none for an empty text."""
-
-    name = "integer,..."
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> list[int]:
-        if isinstance(value, list):
-            return value
-        try:
-            return [int(text) for text in str(value).split(",")] if value != "" else []
-        except ValueError:
-            self.fail(f"{value!r} is not a whole number or a list such as 1,2,4", param, ctx)
+            form = "a whole number" if self._kind is int else "a number"
+            self.fail(f"{value!r} is not {form} or a list such as 1,3,10", param, ctx)
 
 
 class Pair(click.ParamType[tuple[str, Any]]):
     """A name and its value, separated by ``=``."""
 
+    name = "pair"
+
     def __init__(self, value: Any = str) -> None:
         self._value = click.types.convert_type(value)
-        self.name = f"name={self._value.name}"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, Any]:
         name, mark, text = str(value).partition("=")
         if not (name and mark and text):
-            self.fail(f"{value!r} is not {self.name.upper()}", param, ctx)
+            self.fail(f"{value!r} is not {param.metavar}", param, ctx)
         return name, self._value.convert(text, param, ctx)
 
 

@@ -44,7 +44,7 @@ class SkimOptions(ClockSettings):
     times
         CSV file with a column start, for the method manual.
     length
-        Length of the skim in seconds, instead of ``picks``.
+        Length of a skim in seconds, instead of a number of blocks.
     picks
         Number of blocks. By default 12.
     block

@@ -105,7 +105,7 @@ def align(
         What is said, without times. Sentences become segments.
     aligner
         ``pocketsphinx`` (English, offline), or ``mms_fa`` (many languages, with its weights on
-        disk). In Python also an object with the method ``align``. By default by ``language``.
+        disk). By default by ``language``.
     language
         Language of the text, such as en or eng.
     cache

@@ -462,7 +462,7 @@ def transcribe(
         Audio file in any format that libsndfile or PyAV reads.
     recognizer
         Recognizer: ``pocketsphinx`` (English, offline), or the folder of a faster-whisper or
-        Hugging Face model. In Python also a ``Recognizer``.
+        Hugging Face model.
     language
         Language, such as en, for models of several languages. By default detected.
     n_best

@@ -10,6 +10,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path, PurePosixPath
+from typing import Annotated
 
 from earwitness.core import StrPath
 from earwitness.errors import InputError, Problem, UsageError, install_command, refuse_problems
@@ -37,10 +38,10 @@ def study_export_xlsx(
     study: StudySource,
     folder: StrPath,
     *,
-    local: str = DEFAULT_CLIPS_FOLDER,
-    web: str = "",
-    rename: str = DEFAULT_FILE_PATTERN,
-    listeners: str = "",
+    local: Annotated[str, "FOLDER"] = DEFAULT_CLIPS_FOLDER,
+    web: Annotated[str, "URL"] = "",
+    rename: Annotated[str, "PATTERN"] = DEFAULT_FILE_PATTERN,
+    listeners: Annotated[str, "RANGES"] = "",
 ) -> list[Path]:
     """Write one workbook per rater and flavour to a new folder.
 
@@ -50,13 +51,13 @@ def study_export_xlsx(
     folder
         Path of the folder; it must not exist.
     local
-        Folder of the clips, for links of the local flavour; empty for no such workbooks.
+        Folder with the clips for workbooks with local links; ``''`` for no such workbooks.
     web
-        Address of the clips, for links of the web flavour; empty for no such workbooks.
+        Address of clips for links in workbooks, such as ``https://example.org/{file}``.
     rename
-        Pattern of file names with ``{n}``, ``{rater}`` and ``{flavour}``.
+        Pattern of the workbooks' file names, with ``{n}``, ``{rater}`` and ``{flavour}``.
     listeners
-        Numbers of listeners, such as ``1-16,20``; by default all.
+        Numbers of listeners, such as ``1-16,20``. By default all.
 
     Returns
     -------
