@@ -166,3 +166,28 @@ def _of_group(group: int) -> list[int]:
         if int(its_group) == group and state != "Z":
             found.append(int(entry.name))
     return found
+
+
+@pytest.mark.parametrize(
+    ("words", "completion"),
+    [
+        ("earwitness stu", "plain,study"),
+        ("earwitness study new ac", "plain,acr"),
+        ("earwitness score --coll", "plain,--collar"),
+        ("earwitness scor --nothing --", ""),
+        ("earwitness score --nothing 3 --low", ""),
+        ("earwitness study check --min", "plain,--minutes"),
+    ],
+)
+def test_shells_complete_commands_and_options(words: str, completion: str, tmp_path: Path) -> None:
+    last = str(len(words.split()) - 1)
+    asked = {"_EARWITNESS_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": last}
+    done = shell("$E", tmp_path, **asked)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert completion in done.stdout.splitlines() or not completion
+
+
+def test_the_script_of_a_shell_is_printed(tmp_path: Path) -> None:
+    done = shell("$E", tmp_path, _EARWITNESS_COMPLETE="zsh_source")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("#compdef earwitness")

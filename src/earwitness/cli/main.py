@@ -15,6 +15,7 @@ from types import FrameType
 from typing import NamedTuple
 
 import click
+from click.shell_completion import shell_complete
 
 from earwitness.cli.old_options import explain_old_name
 from earwitness.errors import EarwitnessError, InputError, nearest, printable
@@ -73,7 +74,8 @@ class SubcommandGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command, or refuse an unknown name."""
         names = self.list_commands(ctx)
-        if args and args[0] not in names and not args[0].startswith("-"):
+        is_typed = args and not args[0].startswith("-") and not ctx.resilient_parsing
+        if is_typed and args[0] not in names:
             message = f'unknown command "{args[0]}" — {nearest(args[0], names)}'
             message = explain_old_name(ctx.command_path, args[0]) or message
             raise click.UsageError(message, ctx if ctx.parent else None)
@@ -190,6 +192,9 @@ def study_command() -> None:
 # --- Running commands ----------------------------------------------------------------------------
 
 
+COMPLETION_VARIABLE = "_EARWITNESS_COMPLETE"  # set by the completion script of a shell
+
+
 def _without_old_option(error: click.NoSuchOption) -> click.UsageError:
     """Return the error, or one that names what took the place of the option."""
     path = "" if error.ctx is None else error.ctx.command_path
@@ -217,6 +222,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; errors of input or set-up end without a traceback."""
     _prepare_process()
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    if instruction := os.environ.get(COMPLETION_VARIABLE):
+        sys.exit(shell_complete(group, {}, "earwitness", COMPLETION_VARIABLE, instruction))
     try:
         run(arguments)
     except click.exceptions.Exit as stop:

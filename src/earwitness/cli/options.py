@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 from earwitness.cli.output import (
     FIGURES_HELP,
@@ -98,6 +99,8 @@ class MetricCommand(click.Command):
                 own += [text, *islice(texts, None if flag == "--" else int(takes_value))]
                 continue
             parameters = metric_parameters()
+            if flag not in parameters and ctx.resilient_parsing:
+                continue
             if flag not in parameters:
                 remedy = nearest(flag, [*options, *parameters])
                 message = f"unknown option {flag} — {remedy}"
@@ -112,6 +115,12 @@ class MetricCommand(click.Command):
             parameter = metric_parameters()[flag]
             ctx.params[parameter.name] = parameter.convert(values, ctx)
         return rest
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return completions, also of the options of metrics."""
+        flags = metric_parameters() if incomplete.startswith("-") else ()
+        items = [CompletionItem(flag) for flag in flags if flag.startswith(incomplete)]
+        return super().shell_complete(ctx, incomplete) + items
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Say where the options of metrics are listed."""
