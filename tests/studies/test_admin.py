@@ -20,6 +20,7 @@ from earwitness.output_formats import render
 from earwitness.store.records import ParticipationState
 from earwitness.store.store import Store
 from earwitness.studies.admin import (
+    complete_base,
     stored_answers,
     study_export,
     study_links,
@@ -175,11 +176,11 @@ def test_who_is_where_is_printed(folder: Path, address: str) -> None:
         first, second = rows(*command)
         assert (
             first["answered"]
-            == first["all"]
+            == first["total"]
             == str(len(site_of(client).page_sequence(1).answerable))
         )
         assert (first["state"], second["state"]) == ("finished", "joined")
-        assert int(second["answered"]) < int(second["all"])
+        assert int(second["answered"]) < int(second["total"])
         assert first["finished"]
         assert second["last"]
         client.post(f"{link(client, 2)}/withdraw", json={"confirm": True})
@@ -206,7 +207,7 @@ def test_pages_are_counted_as_if_all_were_made(
     made, db = study_design(path), folder / "study.db"
     study_links(path, db)
     known = {plan.listener: [*pages(made.study, plan, lambda *_: "")] for plan in made.plans}
-    told = {one["listener"]: one["all"] for one in study_status(path, db)}
+    told = {one["listener"]: one["total"] for one in study_status(path, db)}
     assert told == {number: len(shown) - 1 for number, shown in known.items()}
     assert len(told) == 5
 
@@ -218,7 +219,7 @@ def test_pages_of_plans_that_were_made_elsewhere_are_counted_one_by_one(folder: 
     planned, db = replace(made.study, plans=(first, other)), folder / "study.db"
     study_links(planned, db)
     slow = [len([*pages(planned, plan, lambda *_: "")]) - 1 for plan in planned.plans]
-    assert [one["all"] for one in study_status(planned, db)] == slow
+    assert [one["total"] for one in study_status(planned, db)] == slow
     assert slow[0] != slow[1]
 
 
@@ -406,9 +407,9 @@ def test_ids_from_outside_do_no_harm_in_terminals_and_spreadsheets(
         assert "\x1b" not in shown
         assert len(shown.splitlines()) == 3
         assert "A0\\u001b[2J\\r=1+1" in shown
-        assert [row["outside"] for row in rows(*command)] == ["'" + ODD_ID, "-5"]
+        assert [row["external ID"] for row in rows(*command)] == ["'" + ODD_ID, "-5"]
         told = json.loads(run(*command, "--to", "json").stdout)
-        assert [one["outside"] for one in told] == [ODD_ID, "-5"]
+        assert [one["external ID"] for one in told] == [ODD_ID, "-5"]
 
 
 def test_comments_are_exported_and_read_again(folder: Path, address: str) -> None:
@@ -435,13 +436,13 @@ def test_who_was_replaced_is_shown_and_does_not_count(folder: Path, address: str
         assert client.get("/join?PROLIFIC_PID=b").status_code == 403
         take(client, own)
     told = study_status(path, address)
-    names = ("listener", "state", "outside", "repeats")
+    names = ("listener", "state", "external ID", "repeats")
     assert [tuple(one[name] for name in names) for one in told] == [
         (2, "lapsed", "a", 0),
         (2, "finished", "b", 1),
     ]
-    assert 0 < told[0]["answered"] < told[1]["answered"] == told[1]["all"]
-    [link_of_b] = [one for one in study_links(path, address, listeners="1") if one["outside"]]
+    assert 0 < told[0]["answered"] < told[1]["answered"] == told[1]["total"]
+    [link_of_b] = [one for one in study_links(path, address, listeners="1") if one["external ID"]]
     assert (link_of_b["listener"], link_of_b["link"]) == (2, own)
     assert {one.listener for one in stored_answers(path, address).answers} == {2}
     assert len({one["page"] for one in study_export(path, address)}) == len(
@@ -610,3 +611,23 @@ def test_digits_of_the_hearing_test_are_among_the_audio_files(folder: Path) -> N
     path = study(folder, "acr", 'hearing: {digits: "digits/{digit}.wav"}\n')
     names = page_sound_names(study_design(read_study(path)))
     assert {"C0/a.wav", "digits/0.wav", "digits/9.wav"} <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("base", "completed"),
+    [
+        ("", ""),
+        ("localhost:9000/test/", "http://localhost:9000/test"),
+        ("127.0.0.1", "http://127.0.0.1:8000"),
+        ("https://listen.example.org/", "https://listen.example.org"),
+        ("http://localhost", "http://localhost"),
+    ],
+)
+def test_the_base_of_links_is_completed_for_this_machine(base: str, completed: str) -> None:
+    assert complete_base(base) == completed
+
+
+@pytest.mark.parametrize("base", ["listen.example.org", "ftp://example.org", "https://", "local"])
+def test_other_bases_of_links_are_refused(base: str) -> None:
+    with pytest.raises(UsageError, match="is no web address — write it as in https://"):
+        complete_base(base)

@@ -101,7 +101,7 @@ def links_command(
             print_message(f"revoked links of listeners: {revoked}")
         else:
             new = not has_store(address)
-            links = study_links(study, address, base=base.rstrip("/"), listeners=listeners)
+            links = study_links(study, address, base=base, listeners=listeners)
             table.write(links)
             if new and db is not None:
                 print_message(f"note: created database {db}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -220,7 +221,8 @@ def study_links(
         Path or address of the database, which is created if needed. By default ``study.db`` next to
         the study file.
     base
-        Base URL of the server, which precedes each link.
+        Base URL of the server, which precedes each link; that of this machine may be short, such as
+        ``localhost``.
     listeners
         Numbers of listeners to invite, such as ``1-16,20``. By default all.
 
@@ -228,12 +230,12 @@ def study_links(
     -------
     list of dict
         ``listener``, ``state`` and ``link`` of each listener without an open place, and the id of
-        another service that a listener passed at ``/join`` (``outside``).
+        another service that a listener passed at ``/join`` (``external ID``).
 
     Raises
     ------
     UsageError
-        If the study does not have these listeners.
+        If the study does not have these listeners, or ``base`` is no web address.
 
     Examples
     --------
@@ -241,7 +243,7 @@ def study_links(
     >>> [link["listener"] for link in links]
     [1, 2]
     """
-    design = study_design(study)
+    design, base = study_design(study), complete_base(base)
     numbers = [plan.listener for plan in design.plans]
     invited = choose_listeners(listeners, numbers)
     with open_store(design.study, store_address(study, db), new=True) as store:
@@ -252,13 +254,34 @@ def study_links(
             "listener": listener.number,
             "state": listener.state.value,
             "link": f"{base}/l/{listener.token}",
-            "outside": listener.outside or "",
+            "external ID": listener.outside or "",
         }
         for listener in known
         if listener.state != ParticipationState.OPEN
         and listener.number in numbers
         and (listener.number in invited or listener.state != ParticipationState.INVITED)
     ]
+
+
+DEFAULT_PORT = 8000  # of serve
+LOCAL_BASE = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/.*)?")
+
+
+def complete_base(base: str) -> str:
+    """Return the base URL of links, completed if it is that of this machine.
+
+    >>> complete_base("localhost"), complete_base("https://listen.example.org/")
+    ('http://localhost:8000', 'https://listen.example.org')
+    """
+    base = base.rstrip("/")
+    if match := LOCAL_BASE.fullmatch(base):
+        host, port, path = match.groups()
+        return f"http://{host}{port or f':{DEFAULT_PORT}'}{path or ''}"
+    if base and not re.match(r"https?://[^/]", base):
+        raise UsageError(
+            f'base: "{base}" is no web address — write it as in https://listen.example.org'
+        )
+    return base
 
 
 def study_uninvite(study: StudySource, db: StrPath, most: int) -> list[int]:
@@ -495,7 +518,7 @@ def study_status(study: StudySource, db: StrPath | None = None) -> list[Record]:
     Returns
     -------
     list of dict
-        ``listener``, ``state``, number of pages ``answered`` of ``all``, time of the ``last``
+        ``listener``, ``state``, number of pages ``answered`` of the ``total``, time of the ``last``
         activity, and more; for captions, also the receipt of a ``workbook``. If planes were
         entered from ``paper``, there is their number, and the state is ``on paper`` if no plane
         of the listener is missing.
@@ -564,11 +587,11 @@ def _status_record(status: ListenerStatus, counts: Mapping[int, int]) -> Record:
         "listener": listener.plan_number,
         "state": listener.state.value,
         "answered": status.answers,
-        "all": all_pages,
+        "total": all_pages,
         "last": status.last or "",
         "finished": listener.finished or "",
         "withdrawn": listener.withdrawn or "",
-        "outside": listener.outside or "",
+        "external ID": listener.outside or "",
         "repeats": listener.repeats,
         "code": listener.code or "",
         "unheard": status.unheard,
