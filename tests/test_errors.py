@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import shlex
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,29 +15,50 @@ from earwitness import errors
 from earwitness.errors import InputError, MissingExtra, Problem, install_command, nearest
 
 
-def installed(monkeypatch: pytest.MonkeyPatch, direct_url: str | None) -> None:
+def installed(
+    monkeypatch: pytest.MonkeyPatch,
+    direct_url: str | None,
+    installer: str = "pip",
+    prefix: str = "/usr",
+) -> None:
     """Let the package be installed in another way."""
-    package = SimpleNamespace(read_text=lambda name: {"direct_url.json": direct_url}[name])
+    texts = {"direct_url.json": direct_url, "INSTALLER": f"{installer}\n"}
+    package = SimpleNamespace(read_text=texts.get)
+    monkeypatch.setattr(sys, "prefix", prefix)
     monkeypatch.setattr(importlib.metadata, "distribution", lambda _name: package)
 
 
 @pytest.mark.parametrize(
-    "direct_url",
+    ("direct_url", "source"),
     [
-        None,
-        json.dumps({"url": "file:///code/earwitness.whl", "archive_info": {}}),
-        json.dumps({"url": "file:///code/earwitness", "dir_info": {}}),
-        json.dumps({"url": "file:///code/earwitness", "dir_info": {"editable": False}}),
-        "not JSON",
+        (None, ""),
+        ("not JSON", ""),
+        ('{"url": "file:///a.whl", "archive_info": {}}', " @ file:///a.whl"),
+        ('{"url": "https://g.org/e", "vcs_info": {"vcs": "git"}}', " @ git+https://g.org/e"),
     ],
 )
 def test_an_extra_of_an_installed_package_is_named_in_quotes(
-    direct_url: str | None, monkeypatch: pytest.MonkeyPatch
+    direct_url: str | None, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installed(monkeypatch, direct_url)
     command = install_command("audio")
-    assert command == 'pip install "earwitness[audio]"'
-    assert shlex.split(command)[-1] == "earwitness[audio]"
+    assert command == f'pip install "earwitness[audio]{source}"'
+    assert shlex.split(command)[-1] == f"earwitness[audio]{source}"
+
+
+@pytest.mark.parametrize(
+    ("installer", "prefix", "command"),
+    [
+        ("uv", "/home/ann/.venv", "uv pip install"),
+        ("uv", "/home/ann/.local/share/uv/tools/earwitness", "uv tool install"),
+        ("pip", "/home/ann/.local/share/pipx/venvs/earwitness", "pipx install --force"),
+    ],
+)
+def test_an_extra_is_added_with_the_installer(
+    installer: str, prefix: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(monkeypatch, None, installer, prefix)
+    assert install_command("audio") == f'{command} "earwitness[audio]"'
 
 
 def test_an_extra_of_a_checkout_is_installed_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,6 +66,9 @@ def test_an_extra_of_a_checkout_is_installed_in_it(monkeypatch: pytest.MonkeyPat
     installed(monkeypatch, json.dumps(origin))
     command = install_command("audio")
     assert command == 'pip install -e ".[audio]" (in /code/my own/earwitness)'
+    installed(monkeypatch, json.dumps({"url": "file:///code/own", "dir_info": {}}))
+    assert install_command("audio") == 'pip install ".[audio]" (in /code/own)'
+    installed(monkeypatch, json.dumps(origin))
     error = MissingExtra("soundfile", "audio", "reading audio")
     assert str(error).endswith(f"soundfile, which is not installed — run: {command}")
 

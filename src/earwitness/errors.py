@@ -18,13 +18,16 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 from unicodedata import category
 
 SHOWN_PROBLEMS = 1000
@@ -70,22 +73,34 @@ class MissingExtra(EarwitnessError, ImportError):
 
 
 def install_command(extra: str) -> str:
-    """Return the command that adds an extra to this installation.
+    """Return the command that adds an extra to this installation, in the way it was installed.
 
-    An editable installation is extended in its checkout, any other one by the name of the package.
+    A checkout is installed from its folder, a file or a repository from the same address, and any
+    other installation by the name of the package; uv and pipx are used if they made it.
     """
     from importlib.metadata import PackageNotFoundError, distribution
     from urllib.parse import urlsplit
     from urllib.request import url2pathname
 
-    try:
-        origin = json.loads(distribution("earwitness").read_text("direct_url.json") or "{}")
-    except (PackageNotFoundError, ValueError):
-        origin = {}
-    if not origin.get("dir_info", {}).get("editable"):
-        return f'pip install "earwitness[{extra}]"'
-    checkout = url2pathname(urlsplit(origin["url"]).path)
-    return f'pip install -e ".[{extra}]" (in {checkout})'
+    origin, installer = dict[str, Any](), ""
+    with suppress(PackageNotFoundError, ValueError):
+        package = distribution("earwitness")
+        installer = (package.read_text("INSTALLER") or "").strip()
+        origin = json.loads(package.read_text("direct_url.json") or "{}")
+    parts = {*Path(sys.prefix).parts}
+    install = "uv pip install" if installer == "uv" else "pip install"
+    if {"uv", "tools"} <= parts:
+        install = "uv tool install"
+    elif {"pipx", "venvs"} <= parts:
+        install = "pipx install --force"
+    if "dir_info" in origin:
+        checkout = url2pathname(urlsplit(origin["url"]).path)
+        editable = "-e " if origin["dir_info"].get("editable") else ""
+        return f'{install} {editable}".[{extra}]" (in {checkout})'
+    address = origin.get("url", "")
+    if vcs := origin.get("vcs_info", {}).get("vcs"):
+        address = f"{vcs}+{address}"
+    return f'{install} "earwitness[{extra}]{address and f" @ {address}"}"'
 
 
 class PluginError(EarwitnessError, ImportError):
@@ -163,10 +178,13 @@ class InputError(EarwitnessError, ValueError):
             lines += [f"  … and {more:,} more like this"] if more else []
             told += 1 + more
         if self.count > told:
-            lines.append(f"… and {self.count - told:,} more problems")
-        what = "problem" if self.count == 1 else "problems"
-        lines.append(f"{self.count:,} {what}; nothing was {done}")
+            lines.append(f"… and {_count_problems(self.count - told, 'more problem')}")
+        lines.append(f"{_count_problems(self.count)}; nothing was {done}")
         return "\n".join(lines)
+
+
+def _count_problems(count: int, noun: str = "problem") -> str:
+    return f"{count:,} {noun if count == 1 else f'{noun}s'}"
 
 
 def refuse_problems(

@@ -287,6 +287,10 @@ def one_of(choices: Iterable[str], name: str, value: str) -> None:
 def find(name: str, table: Mapping[str, type[Metric]]) -> type[Metric]:
     """Return the metric class with this name."""
     if name not in table:
+        for kind in table.values():
+            if any(value.name == name for value in kind.values):
+                remedy = f"use --metric {kind.name} --value {name}"
+                raise UsageError(f'"{name}" is a value of the metric {kind.name} — {remedy}')
         raise UsageError(f'unknown metric "{name}" — {nearest(name, table)}')
     return table[name]
 

@@ -215,7 +215,7 @@ def test_problems_of_a_join_are_all_named() -> None:
         'outputs:8: item: no reference for "nobody" — add one, or leave the item out',
         'outputs:9: item: "item 0" is also on line 1 — keep one',
         'outputs: no output of system "b" for item "item 1"'
-        " — write an empty list if it found no chapters",
+        " — write an empty list if it found no chapters, or set --on-error skip or empty",
         'references:4: references[1].annotator: "anna" also made references[0] [item "item 3"]',
         'references:5: item: "item 0" is also on line 1 — keep one',
     ]

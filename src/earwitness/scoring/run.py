@@ -212,7 +212,7 @@ class ScoringRun:
     def _add_missing(self, joined: References, source: str, worker: MeasureBlock) -> None:
         """Handle the items that a system has no output for."""
         items, on_error = list(joined.rows), self.settings.on_error
-        remedy = self.settings.reader.if_nothing
+        remedy = f"{self.settings.reader.if_nothing}, or set --on-error skip or empty"
         for name in sorted(self._answered):
             silent = np.ones(len(items), np.bool_)
             silent[self._answered[name]] = False

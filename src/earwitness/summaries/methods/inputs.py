@@ -52,6 +52,7 @@ from earwitness.text.words import TOKENIZERS
 
 MAX_UTTERANCE_WORDS = 200  # longer utterances of texts and transcripts are split
 ITEM_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+TABLE_ENDINGS = (".csv", ".xlsx", ".xls", ".ods", ".parquet")
 ALL_ITEMS = Filter()
 CONFIDENCE_DIGITS = 4  # in files
 INTERPOLATED_NOTE = "words without times share the time of their subtitle or segment"
@@ -250,6 +251,9 @@ def _split_long(one: SpokenUtterance) -> Iterator[SpokenUtterance]:
 def _read_text(path: Path) -> str:
     if path.suffix.lower() in SOUND_ENDINGS:
         raise _file_error(path, "is audio", "recognize it first")
+    if path.suffix.lower() in TABLE_ENDINGS:
+        remedy = "save the text as .txt, or words and times as .ctm"
+        raise _file_error(path, "is a table, not a transcript", remedy)
     try:
         return normalise_lines(path.read_text(encoding="utf-8-sig"))
     except UnicodeDecodeError as error:
