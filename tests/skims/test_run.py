@@ -339,10 +339,11 @@ def test_baselines_have_as_many_picks_as_the_skims_beside_them(day: Path, tmp_pa
     assert worth(alone, 3) == worth(picked, 3) == three
     assert three["random", "coverage"] < six["random", "coverage"]
     for known in (three, six):
-        assert known["calibration of tc", "tc"] == known["calibration of sd", "sd"] == 1
+        assert known["calibration: closest to the day", "tc"] == 1
+        assert known["calibration: most source classes", "sd"] == 1
     told = render_text(skimming_report(both))
     rows = ["manual (3 picks)", "pareto-z0.5 (6 picks)", "random (6 picks, mean of draws)"]
-    assert all(row in told for row in (*rows, "calibration of tc (3 picks)"))
+    assert all(row in told for row in (*rows, "calibration: closest to the day (3 picks)"))
 
 
 def test_what_is_wrong_with_times_is_told_before_any_sound_is_read(

@@ -92,7 +92,7 @@ def _import_library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise MissingExtra(name, name, f"data frames of {name}") from None
+        raise MissingExtra(name, name, f"to_{name}()") from None
 
 
 # --- Default renderers --------------------------------------------------------------------------

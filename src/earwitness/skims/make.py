@@ -141,6 +141,10 @@ def load_archive(day: Day, plan: SkimPlan, cache: Cache) -> SkimArchive:
 
 
 BASELINE_DRAWS = 20  # random draws per baseline
+BASELINE_LABELS = {
+    "calibration_tc": "calibration: closest to the day",
+    "calibration_sd": "calibration: most source classes",
+}
 MEASURES = ("tc", "sd", "coverage")
 MAX_PICK_CLASSES = 3  # named classes of a pick
 MIN_CLASS_SCORE = 0.1  # lower scores name nothing
@@ -209,7 +213,7 @@ class SkimMaker:
         """
         draws = dict.fromkeys(BASELINES, BASELINE_DRAWS) | dict.fromkeys(CALIBRATIONS, 1)
         return {
-            name.replace("_", " of "): self._estimate_baseline(name, picks, count)
+            BASELINE_LABELS.get(name, name): self._estimate_baseline(name, picks, count)
             for name, count in draws.items()
         }
 
