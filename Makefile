@@ -34,6 +34,7 @@ demo: $(RUN)/.installed  ## score the example corpus, summarize speech, skim day
 	  --base http://127.0.0.1:8000
 	@test -e out/plane/study.yaml || { rm -rf out/plane; $(RUN)/bin/python examples/plane/make.py out/plane; }
 	@echo "skims to place on the TC/SD plane: $(RUN)/bin/earwitness serve out/plane/study.yaml"
+	@echo "preview: $(RUN)/bin/earwitness serve out/listen/study.yaml --preview"
 	@test -n "$(ONCE)" || $(RUN)/bin/earwitness serve out/listen/study.yaml
 
 test:  ## everything, with small counts; every stage runs, and all failures are listed at the end

@@ -88,8 +88,8 @@ if TYPE_CHECKING:
     from earwitness.studies.power import study_power as study_power
     from earwitness.studies.prepare import study_anchors as study_anchors
     from earwitness.studies.prepare import study_import as study_import
-    from earwitness.studies.prepare import study_new as study_new
     from earwitness.studies.simulate import study_simulate as study_simulate
+    from earwitness.studies.template import study_new as study_new
     from earwitness.summaries.methods.summarize import summarize as summarize
     from earwitness.word_networks import network as network
 
@@ -121,7 +121,7 @@ FUNCTION_MODULES = {
     "study_import": "studies.prepare",
     "study_import_xlsx": "forms.workbooks.to_answers",
     "study_links": "studies.admin",
-    "study_new": "studies.prepare",
+    "study_new": "studies.template",
     "study_plane": "studies.plane_study",
     "study_power": "studies.power",
     "study_ratings": "studies.from_answers",

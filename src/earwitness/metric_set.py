@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -36,7 +36,8 @@ class Sweep:
 # --- Sets of metrics -----------------------------------------------------------------------------
 
 
-MetricChoice = Sequence[str | Metric] | str
+MetricFunction = Callable[[Case], float]
+MetricChoice = Sequence[str | Metric | MetricFunction] | str | Metric | MetricFunction
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class MetricSet:
     @classmethod
     def of(
         cls,
-        metrics: MetricChoice,
+        metrics: Sequence[str | Metric] | str,
         parameters: dict[str, Any],
         table: Mapping[str, type[Metric]],
         options: str = "metrics",

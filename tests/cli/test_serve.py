@@ -209,7 +209,7 @@ def test_a_server_whose_database_is_renamed_refuses_answers_until_it_is_back(fol
         (folder / "x.db").rename(db)
         assert [send(server), send(server)] == [200, 200]
         db.rename(folder / "x.db")
-        _, _, log, *_, last = server.end()
+        _, _, _, log, *_, last = server.end()
     assert log.startswith(f"earwitness: {loss}; nothing is saved until the file is back")
     assert last == f"Stopped. {loss}."
     with Store.open(folder / "x.db") as store:

@@ -44,8 +44,8 @@ SETTINGS: dict[str, tuple[type, ...]] = {  # of functions that take them as **op
 # options that say what they apply to: the subject differs, the meaning does not
 SUBJECTS = {
     *("--anchor", "--baseline", "--by", "--cache", "--coefficient", "--count", "--db"),
-    *("--detector", "--generalize", "--language", "--listeners", "--low-is-good", "--method"),
-    *("--metric", "--no-audio", "--on-error", "--output", "--outputs", "--pattern"),
+    *("--detector", "--files", "--generalize", "--language", "--listeners", "--low-is-good"),
+    *("--method", "--metric", "--no-audio", "--on-error", "--output", "--outputs", "--pattern"),
     *("--practice", "--preset", "--rate", "--ratio"),
     *(
         "--reference",

@@ -579,7 +579,8 @@ def test_check_looks_into_the_database_next_to_the_study(folder: Path) -> None:
     serve_version(path, str(file))
     with served(path, str(file)) as client:
         take(client, link(client))
-    assert run("study", "check", str(path)).stderr == ""
+    checked = run("study", "check", str(path))
+    assert checked.stderr == f"preview: earwitness serve {path} --preview\n"
     alter(folder / "C0" / "b.wav")
     assert "1 audio file changed since the first answer" in run("study", "check", str(path)).stderr
     file.write_bytes(b"not a database")

@@ -16,6 +16,7 @@ from earwitness.cli.options import drop_unset
 from earwitness.cli.output import (
     CACHE_OPTION,
     FILE,
+    LOOPBACK_HOSTS,
     QUIET_OPTION,
     RECORDINGS_ARGUMENT,
     SOUND_UNIT,
@@ -39,7 +40,6 @@ from earwitness.recordings.types import Damage
 if TYPE_CHECKING:
     from earwitness.web.navigator import RecordingView
 
-LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 STOPPING_SECONDS = 5.0  # for the computation of the index to end
 MAX_DAMAGES = 10  # that are printed
 

@@ -142,6 +142,11 @@ def print_message(text: str) -> None:
     click.echo(text, err=True)
 
 
+def preview_message(study: Path) -> str:
+    """Return the line that names the command for a preview of a study."""
+    return f"preview: earwitness serve {study} --preview"
+
+
 def print_notes(notes: Iterable[object], label: str = "note") -> None:
     """Print notes on standard error, each with the label."""
     for note in notes:
@@ -316,6 +321,9 @@ JOBS_OPTION = option(
     type=int,
     help="Number of worker processes.  [default: one per core from 50 MB of input on, else one]",
 )
+
+
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
 
 def address_options(*, port: int) -> CommandOption:

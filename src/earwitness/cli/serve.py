@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -14,10 +17,12 @@ from earwitness.cli.main import Termination
 from earwitness.cli.options import drop_unset
 from earwitness.cli.output import (
     DB_OPTION,
+    LOOPBACK_HOSTS,
     QUIET_OPTION,
     STUDY_ARGUMENT,
     address_options,
     flag_option,
+    preview_message,
     print_message,
     print_notes,
     progress_bar,
@@ -25,7 +30,7 @@ from earwitness.cli.output import (
     warnings_as_notes,
 )
 from earwitness.cli.signatures import signature_options
-from earwitness.errors import printable, refuse_problems
+from earwitness.errors import UsageError, printable, refuse_problems
 from earwitness.store.records import ParticipationState
 from earwitness.store.store import Store
 from earwitness.studies.admin import (
@@ -40,7 +45,7 @@ from earwitness.studies.design.report import study_design
 from earwitness.studies.file.audio_checks import check_audio
 from earwitness.studies.file.page_checks import check_pages, page_sound_names
 from earwitness.studies.file.reader import read_study
-from earwitness.studies.study import Design
+from earwitness.studies.study import STORE_FILE_NAME, Design
 from earwitness.version import __version__
 from earwitness.web.app import make_app
 from earwitness.web.connections import (
@@ -50,7 +55,14 @@ from earwitness.web.connections import (
     open_socket,
     socket_address,
 )
-from earwitness.web.recordings import close_recordings, open_recordings, report_progress
+from earwitness.web.preview import make_preview_app
+from earwitness.web.recordings import (
+    StudyRecordings,
+    close_recordings,
+    open_recordings,
+    report_progress,
+)
+from earwitness.web.security import GuardedApp
 from earwitness.web.site import Site, SiteSettings, make_site
 
 OTHER_HOSTS_NOTE = (
@@ -76,6 +88,10 @@ OTHER_HOSTS_NOTE = (
     help="Serve audio files that study check refuses: unreadable, incomplete or silent ones.",
     show_default=False,
 )
+@flag_option(
+    "--preview",
+    help="Show any page of any listener at once: nothing is required, checked or stored.",
+)
 @signature_options(SiteSettings, "outside_id")
 @QUIET_OPTION
 def serve_command(
@@ -85,18 +101,25 @@ def serve_command(
     port: int,
     trust_proxy: str,
     audio: bool,
+    preview: bool,
     allow_hosts: tuple[str, ...],
     **options: Any,
 ) -> None:
     """Serve STUDY to listeners in their browsers, until Ctrl-C is pressed.
 
     \b
+    earwitness serve study.yaml --preview
     earwitness serve study.yaml
     earwitness study links study.yaml --base http://127.0.0.1:8000
     """
     hosts = ",".join(allow_hosts).split(",")
     allow_hosts = tuple(name.strip().lower().rstrip(".") for name in hosts if name)
     settings = SiteSettings(allow_hosts=allow_hosts, **drop_unset(options))
+    if preview:
+        if db is not None:
+            raise UsageError("--preview stores nothing — omit --db")
+        _serve_preview(study, settings, host, port)
+        return
     design, warnings = _check_study(study, audio=audio)
     with warnings_as_notes():
         opened = Store.open(store_address(study, db), version=__version__, serving=True)
@@ -118,6 +141,28 @@ def serve_command(
                 _run_server(site, listening, trust_proxy)
     loss = f"{printable(store.loss)}." if store.loss else "All received answers are saved."
     print_message(f"Stopped. {loss}")
+
+
+def _serve_preview(study: Path, settings: SiteSettings, host: str, port: int) -> None:
+    """Serve all pages of a study; its database is empty, and removed at the end."""
+    design, warnings = _check_study(study, audio=False)
+    with (
+        TemporaryDirectory() as folder,
+        Store.open(Path(folder) / STORE_FILE_NAME) as store,
+        open_socket(host, port) as listening,
+    ):
+        site = make_site(study, store, replace(settings, open=len(design.plans)), design)
+        print_message(f"preview: {_base_address(site, listening)}/ (press Ctrl-C to stop)")
+        print_notes(map(printable, warnings), "warning")
+        hosts = (*LOOPBACK_HOSTS, host) if is_loopback(listening) else ()
+        with suppress(KeyboardInterrupt, Termination):
+            _run_server(site, listening, make=partial(make_preview_app, hosts=hosts))
+    print_message("Stopped. Nothing was stored.")
+
+
+def _base_address(site: Site, listening: socket.socket) -> str:
+    """Return the start of links."""
+    return f"{link_address(listening)}{site.settings.root_path}"
 
 
 def _check_study(study: Path, *, audio: bool) -> tuple[Design, list[str]]:
@@ -144,7 +189,7 @@ def _encryption_warnings(listening: socket.socket, *, proxy: str) -> list[str]:
 
 def _print_addresses(site: Site, study: Path, db: str | None, listening: socket.socket) -> None:
     address = f"{socket_address(listening)}{site.settings.root_path}"
-    base = f"{link_address(listening)}{site.settings.root_path}"
+    base = _base_address(site, listening)
     title = printable(site.design.study.title)
     print_message(f"serving {title} at {address}/ (press Ctrl-C to stop)")
     db_option = "" if db is None else " --db …" if "://" in db else f" --db {db}"
@@ -156,6 +201,7 @@ def _print_addresses(site: Site, study: Path, db: str | None, listening: socket.
     print_notes(map(printable, notes))
     if site.settings.open:
         _print_open_link(site, f"{base}/join", f"earwitness study links {study}{db_option}")
+    print_message(preview_message(study))
 
 
 def _site_notes(site: Site) -> Iterator[str]:
@@ -187,12 +233,17 @@ def _print_open_link(site: Site, address: str, links: str) -> None:
         print_message(f"open link: {message} — increase --open")
 
 
-def _run_server(site: Site, listening: socket.socket, trusted: str) -> None:
+def _run_server(
+    site: Site,
+    listening: socket.socket,
+    trusted: str = "",
+    make: Callable[[Site, StudyRecordings], GuardedApp] = make_app,
+) -> None:
     if any(recording.hour_gap for recording in site.design.study.recordings):
         print_message("searching for the silences between hours")
     recordings = open_recordings(site)
     report_progress(recordings, lambda text: print_message(printable(text)))
     try:
-        make_server(make_app(site, recordings), site.messages, trusted).run(sockets=[listening])
+        make_server(make(site, recordings), site.messages, trusted).run(sockets=[listening])
     finally:
         close_recordings(recordings)

@@ -27,6 +27,7 @@ from earwitness.cli.output import (
     list_option,
     option,
     output_format,
+    preview_message,
     print_message,
     print_notes,
     progress_bar,
@@ -38,6 +39,7 @@ from earwitness.cli.types import Pair, collect_pairs
 from earwitness.core import count_text
 from earwitness.engines.local import count_cores
 from earwitness.errors import EarwitnessError, EarwitnessWarning, UsageError, printable
+from earwitness.forms.workbooks import DEFAULT_CLIPS_FOLDER
 from earwitness.forms.workbooks.export import study_export_xlsx
 from earwitness.forms.workbooks.votes import study_ratings_xlsx
 from earwitness.io.tables import records_csv
@@ -50,9 +52,10 @@ from earwitness.studies.design.report import (
 from earwitness.studies.from_answers import study_ratings, study_summaries
 from earwitness.studies.population import Population
 from earwitness.studies.power import PilotOptions, study_power
-from earwitness.studies.prepare import study_anchors, study_import, study_new
+from earwitness.studies.prepare import study_anchors, study_import
 from earwitness.studies.simulate import simulated_write, study_simulate
 from earwitness.studies.study import STORE_FILE_NAME
+from earwitness.studies.template import study_new
 from earwitness.studies.trials import KINDS
 from earwitness.studies.trials.single import P835
 
@@ -130,21 +133,28 @@ PLAN_FORMATS = ("text", "html")
 
 @click.command("new")
 @click.argument("protocol", type=click.Choice(tuple(KINDS)), default=P835.name)
+@signature_options(study_new)
 @OUTPUT_OPTION
-def new_command(protocol: str, output: Path | None) -> None:
+def new_command(protocol: str, output: Path | None, **options: Any) -> None:
     """Write a commented study file to edit, with trials of the kind PROTOCOL.
 
-    `earwitness study check` accepts the file as it is: it plans with example clips until the table
-    of clips exists.
+    `earwitness study check` accepts the file as it is. With --files, the study has these audio
+    files, and as many clips and sessions as suit a listener; a folder named reference, ref, clean
+    or original has the references, if the protocol needs them. Without --files, it plans with
+    example clips until the table of clips exists.
 
     \b
     earwitness study new p835 -o study.yaml
+    earwitness study new acr --files "wavs/{system}/{item}.wav" -o study.yaml
     """
+    with warnings_as_notes():
+        text = study_new(protocol, output, **options)
     if output is None:
-        click.echo(study_new(protocol), nl=False)
+        click.echo(text, nl=False)
         return
-    study_new(protocol, output)
     print_message(f"wrote {output}")
+    if options["files"] is not None:
+        print_message(f"next: earwitness study check {output}")
 
 
 @click.command("check")
@@ -199,6 +209,8 @@ def check_command(
         print_notes(map(printable, map(str, problems)), "problem")
     if problems:
         raise click.exceptions.Exit(2)
+    if design.audio is not None:
+        print_message(preview_message(study))
 
 
 def _warn_of_changes(study: Path, db: str | Path) -> None:
@@ -306,8 +318,12 @@ def export_xlsx_command(study: Path, output: Path, **how: str | None) -> None:
     earwitness study export-xlsx study.yaml -o workbooks --web https://example.org/clips/{file}
     earwitness study import-xlsx study.yaml returned/*.xlsx --db study.db
     """
-    written = study_export_xlsx(study, output, **drop_unset(how))
+    with warnings_as_notes():
+        written = study_export_xlsx(study, output, **drop_unset(how))
     print_message(f"wrote {count_text(len(written), 'workbook')} into {output}")
+    clips = output / (DEFAULT_CLIPS_FOLDER if how["local"] is None else how["local"] or ".")
+    if clips != output and clips.is_dir():
+        print_message(f"send {clips} together with the workbooks: it has the clips")
 
 
 @click.command("summaries")

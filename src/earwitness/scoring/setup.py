@@ -9,6 +9,7 @@ from earwitness.errors import UsageError, nearest
 from earwitness.io.source import RecordSource
 from earwitness.metric_set import MetricChoice, MetricSet
 from earwitness.registry import BUILT_IN_TASKS, METRICS, OPTION_NAMES, TASKS
+from earwitness.scoring.functions import load_metrics
 from earwitness.task import FirstLines, Folders, Task, TaskFields, TaskReader
 
 
@@ -59,6 +60,7 @@ def set_up(
     """
     lines = first_lines(outputs, references)
     task = find_task(lines)
+    name = task.name if task else next(iter(TASKS))
     if metrics is None:
         task = task or TASKS[next(iter(TASKS))]
         metrics = task.defaults if outputs is not None else task.people
@@ -66,7 +68,7 @@ def set_up(
     names = {option.name for reader in readers for option in reader.options}
     options = {name: value for name, value in parameters.items() if name in names}
     left = {name: value for name, value in parameters.items() if name not in names}
-    chosen = MetricSet.of(metrics, left, METRICS, OPTION_NAMES)
+    chosen = MetricSet.of(load_metrics(metrics, name), left, METRICS, OPTION_NAMES)
     # lines that fit a built-in task may also fit the task of a plug-in
     fits = chosen.task in TASKS.plugins and TASKS[chosen.task].fields.fit(lines)
     if task is not None and task.subject != chosen.task and not fits:

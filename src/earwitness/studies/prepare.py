@@ -1,8 +1,7 @@
-"""Templates, MUSHRA anchors and webMUSHRA import, for study new, anchors and import."""
+"""MUSHRA anchors and webMUSHRA import, for study anchors and import."""
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,15 +17,13 @@ from earwitness.audio.read import read_sound
 from earwitness.audio.signal import can_pass
 from earwitness.audio.wav import wav_seconds
 from earwitness.core import Progress, StrPath, no_progress
-from earwitness.errors import EarwitnessWarning, InputError, UsageError, nearest
-from earwitness.io.atomic import AtomicFile, AtomicFolder
+from earwitness.errors import EarwitnessWarning, InputError, UsageError
+from earwitness.io.atomic import AtomicFolder
 from earwitness.io.tables import records_csv
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.file.webmushra import ImportedStudy, read_webmushra
-from earwitness.studies.trials import KINDS, anchor_folders
-from earwitness.studies.trials.base import TrialKind
+from earwitness.studies.trials import anchor_folders
 from earwitness.studies.trials.mushra import AnchorLoss, weak_anchor_notes
-from earwitness.studies.trials.single import P835
 
 # --- MUSHRA anchors and webMUSHRA import ---------------------------------------------------------
 
@@ -175,120 +172,3 @@ def _relative_row(row: dict[str, Any], folder: Path) -> dict[str, Any]:
     shown = {key: os.path.relpath(path.resolve(), folder) for key, path in files.items()}
     seconds = wav_seconds(next(iter(files.values())))
     return {"name": row["name"], "seconds": round(seconds, 3), **shown}
-
-
-# --- Template of a study file --------------------------------------------------------------------
-
-
-STUDY_TEMPLATE = """\
-# A listening study. `earwitness study check study.yaml` prints its plan and its balance.
-title: My listening test
-seed: 1  # random seed of the design
-
-{systems}
-# Table of clips, CSV or JSONL: name (file name without extension), seconds (duration), and any
-# further columns. Without this key, all clips in the folders of `files` are used.
-material: clips.csv
-
-# Columns of that table on which the subsets of the panels are balanced.
-balance:
-  categories: []  # such as [session, location, sex]
-  numbers: []  # such as [snr]
-
-listeners: {listeners}
-panels: {panels}  # groups of listeners, each with its own subset of clips
-rest_minutes: 5  # break between sessions
-
-blocks:
-  - kind: {kind}  # {title}
-    clips: {clips}  # per listener (default: all clips of the panel)
-    sessions: {sessions}
-    rating_seconds: {seconds}  # expected time per question
-    # heard: 3  # systems per listener (default: all)
-    parameters:
-{parameters}
-
-{first}# training: 4  # practice trials, with clips not heard later
-
-language: en
-instructions: |
-  {instructions}
-# consent: |
-#   I have read the description of this study. I know that I may stop at any time.
-forms:
-  before:
-    - {{name: age, prompt: "How old are you?", answer: number, needed: false}}
-  after:
-    - {{name: remarks, prompt: "Do you have any comments?", needed: false}}
-
-# Planned before listening starts, so that it does not depend on the results.
-screening: []  # such as [{{rule: {rule}}}]
-analysis:
-  interval: cluster_t
-  level: 0.95
-  correction: holm
-"""
-ANCHORS_LINE = "# anchors: ref  # folder of audio files that all listeners rate first\n"
-REFERENCE_LINE = "reference: ref  # folder of references\n"
-
-
-def study_new(protocol: str = P835.name, output: StrPath | None = None) -> str:
-    """Return a commented study file to edit, which ``study_check`` accepts as it is.
-
-    Parameters
-    ----------
-    protocol
-        Trial kind, such as ``"p835"`` or ``"mushra"``.
-    output
-        Path of the file to write; it must not exist. By default nothing is written.
-
-    Returns
-    -------
-    str
-        Text of the file.
-
-    Raises
-    ------
-    UsageError
-        If the trial kind is unknown, or the file exists.
-
-    Examples
-    --------
-    >>> study_new("mushra").splitlines()[0][:1]
-    '#'
-    """
-    if protocol not in KINDS:
-        raise UsageError(f'unknown trial kind "{protocol}" — {nearest(protocol, KINDS)}')
-    text = starting_file(protocol)
-    if output is not None:
-        if Path(output).is_file():
-            raise UsageError(f"{output} already exists — choose another file")
-        with AtomicFile(Path(output)) as file:
-            file.write(text)
-    return text
-
-
-def starting_file(name: str) -> str:
-    """Return a commented template of a study file for a trial kind."""
-    kind = KINDS[name]
-    template = kind.template
-    return STUDY_TEMPLATE.format(
-        kind=name,
-        title=kind.title,
-        systems=template.systems + REFERENCE_LINE * kind().needs_reference,
-        seconds=template.seconds,
-        instructions=template.instructions,
-        parameters="\n".join(_parameter_line(kind, parameter) for parameter in kind.parameters()),
-        rule=template.rule,
-        first=ANCHORS_LINE if kind.is_single and not kind.open_reference else "",
-        listeners=template.listeners,
-        panels=template.panels,
-        clips=template.clips,
-        sessions=template.sessions,
-    )
-
-
-def _parameter_line(kind: type[TrialKind], name: str) -> str:
-    value = kind.parameters()[name]
-    shown = f"[{', '.join(value)}]" if isinstance(value, tuple) else json.dumps(value)
-    return f"      {name}: {shown}  # {kind.help(name)}"

@@ -44,10 +44,15 @@ async def send_sound(request: Request) -> Response:
     if state.visit.pages:  # before the first answer, nothing is recorded
         event = PageEvent(fetch_event_id(page, number), page, FETCH_EVENT)  # this id is saved once
         _record(state, event)
+    return await send_file(state.site, files[number])
+
+
+async def send_file(site: Site, name: str) -> Response:
+    """Send an audio file, given by its path in the folder of the study."""
     try:
-        content = await _read_content(state.site, files[number])
+        content = await _read_content(site, name)
     except (OSError, EarwitnessError, struct.error, MemoryError) as error:
-        state.site.messages.write(f"earwitness: {files[number]}: {error}")
+        site.messages.write(f"earwitness: {name}: {error}")
         raise Refusal(503, "no_sound", "this audio file cannot be read") from None
     return Response(content, media_type="audio/wav", headers={"Accept-Ranges": "none"})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -91,10 +91,11 @@ def load_template(name: str) -> Template:
     return Environment(loader=loader, autoescape=True, undefined=StrictUndefined).get_template(name)
 
 
-def listener_page(site: Site, token: str) -> str:
+def listener_page(site: Site, token: str, preview: Mapping[str, str] | None = None) -> str:
     """Return the HTML shell of a listener, in which ``listen.js`` shows all pages.
 
-    It loads the scripts and style sheets of all kinds of trials of the study in advance.
+    It loads the scripts and style sheets of all kinds of trials of the study in advance. A
+    ``preview`` has links to other pages.
     """
     names = dict.fromkeys(kind.renderer_name() for kind in study_kinds(site.study))
     hearing = [HEARING_PAGE] if site.study.hearing else []
@@ -106,11 +107,18 @@ def listener_page(site: Site, token: str) -> str:
         scripts.append("full_recording.js")
     context = {
         "token": token,
-        "workbook": not site.no_workbooks,
+        "workbook": not (site.no_workbooks or preview),
+        "preview": preview,
         "scripts": scripts,
         "style_sheets": [path for path in style_sheets if path in load_assets().files],
     }
     return load_template("shell.html").render(_site_context(site) | context)
+
+
+def preview_page(site: Site, listener: int, rows: Sequence[Mapping[str, object]]) -> str:
+    """Return the list of all pages of a listener, for a preview."""
+    context = {"listener": listener, "listeners": sorted(site.numbers), "rows": rows}
+    return load_template("preview.html").render(_site_context(site) | context)
 
 
 def workbook_page(site: Site, token: str, more: Mapping[str, object]) -> str:

@@ -71,6 +71,18 @@ def test_links_go_to_the_file_of_the_clip(tmp_path: Path) -> None:
         assert links == {f"c{n}": link.format(f"c{n}") for n in range(CLIPS)}
 
 
+def test_the_clips_are_copied_beside_the_workbooks(tmp_path: Path) -> None:
+    path = captioned(tmp_path / "s")
+    study_export_xlsx(path, tmp_path / "out", listeners="1")
+    names = [f"c{n}.wav" for n in range(CLIPS)]
+    copied = sorted((tmp_path / "out" / "clips").iterdir())
+    assert [one.name for one in copied] == sorted(names)
+    assert copied[0].read_bytes() == next((tmp_path / "s").rglob("c0.wav")).read_bytes()
+    for number, local in enumerate(("../elsewhere", "", str(tmp_path / "s"))):
+        study_export_xlsx(path, tmp_path / f"out{number}", local=local, web=WEB, listeners="1")
+        assert all(one.suffix == ".xlsx" for one in (tmp_path / f"out{number}").iterdir())
+
+
 def test_clips_of_several_folders_keep_the_path_below_the_shared_one(tmp_path: Path) -> None:
     path = captioned(tmp_path / "s", clips=2)
     table = tmp_path / "s" / "clips.csv"
@@ -157,8 +169,12 @@ def test_the_shell_names_files_by_the_number_of_the_listener(tmp_path: Path) -> 
     path, out = captioned(tmp_path / "s"), tmp_path / "out"
     told = ["study", "export-xlsx", str(path), "-o", str(out), "--listeners", "2,4"]
     done = CliRunner().invoke(group, [*told, "--rename", "rater {n}.xlsx"])
-    assert (done.exit_code, done.stderr) == (0, f"wrote 2 workbooks into {out}\n")
-    assert sorted(one.name for one in out.iterdir()) == ["rater 2.xlsx", "rater 4.xlsx"]
+    assert (done.exit_code, done.stderr) == (
+        0,
+        f"wrote 2 workbooks into {out}\n"
+        f"send {out / 'clips'} together with the workbooks: it has the clips\n",
+    )
+    assert sorted(one.name for one in out.iterdir()) == ["clips", "rater 2.xlsx", "rater 4.xlsx"]
 
 
 def test_the_same_study_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from earwitness.io.schema import fill_defaults
 from earwitness.studies.design.report import study_design, study_render, study_write
 from earwitness.studies.file.reader import read_study, study_texts
 from earwitness.studies.file.schema import StudyKeys, check_study_file, study_schema
-from earwitness.studies.prepare import starting_file
+from earwitness.studies.template import starting_file
 from earwitness.studies.trials import KINDS
 from earwitness.studies.wording import wording
 from helpers.samples import write_lines

@@ -10,10 +10,19 @@ from __future__ import annotations
 from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path, PurePosixPath
+from shutil import copyfile
 from typing import Annotated
+from warnings import warn
 
-from earwitness.core import StrPath
-from earwitness.errors import InputError, Problem, UsageError, install_command, refuse_problems
+from earwitness.core import StrPath, count_text
+from earwitness.errors import (
+    EarwitnessWarning,
+    InputError,
+    Problem,
+    UsageError,
+    install_command,
+    refuse_problems,
+)
 from earwitness.forms.workbooks import DEFAULT_CLIPS_FOLDER, DEFAULT_FILE_PATTERN
 from earwitness.forms.workbooks.layout import caption_hash
 from earwitness.forms.workbooks.write import (
@@ -22,6 +31,7 @@ from earwitness.forms.workbooks.write import (
     make_workbook,
     write_workbooks,
 )
+from earwitness.io.atomic import real_path
 from earwitness.ratings.rubric import Rubric, read_rubric
 from earwitness.studies.design.report import study_design
 from earwitness.studies.from_answers import StudySource
@@ -51,7 +61,8 @@ def study_export_xlsx(
     folder
         Path of the folder; it must not exist.
     local
-        Folder with the clips for workbooks with local links; ``''`` for no such workbooks.
+        Folder of the clips for workbooks with local links; ``''`` for no such workbooks. The clips
+        are copied into it if it is in the new folder.
     web
         Address of clips for links in workbooks, such as ``https://example.org/{file}``.
     rename
@@ -85,7 +96,27 @@ def study_export_xlsx(
         for number in choose_listeners(listeners, list(plan_of))
     ]
     ask = rubric_kind(design.study).synthesised
-    return write_workbooks(folder, sent, rubric, local=local, web=web, pattern=rename, ask=ask)
+    written = write_workbooks(folder, sent, rubric, local=local, web=web, pattern=rename, ask=ask)
+    if local and not isinstance(study, Study):
+        _copy_clips(design.study, Path(study).parent, Path(folder), Path(folder) / local)
+    return written
+
+
+def _copy_clips(study: Study, source: Path, folder: Path, target: Path) -> None:
+    """Copy the clips of a study into a folder, unless it is not inside the new one."""
+    if not real_path(target).is_relative_to(real_path(folder)):
+        return
+    system, missing = min(study.systems), 0
+    for item, name in _file_names(study).items():
+        path = source / study.file(item, system)
+        if not path.is_file():
+            missing += 1
+            continue
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        copyfile(path, target / name)
+    if missing:
+        message = f"{count_text(missing, 'clip')} of the study do not exist, and were not copied"
+        warn(f"{message} — put them into {target}", EarwitnessWarning, stacklevel=3)
 
 
 def rater_workbook(design: Design, listener: int, links: str) -> bytes:

@@ -209,10 +209,15 @@ def count_minutes(study: Study) -> list[TimedStep]:
 
 def max_clips(study: Study, limit: float) -> int:
     """Return the largest number of clips of the first block that fits into ``limit`` minutes."""
-    block = study.blocks[0]
-    each = sum(step.minutes for step in _block_steps(study, block, "")) / block.clips
+    block, each = study.blocks[0], clip_minutes(study)
     other_minutes = count_minutes(study)[-1].minutes - each * block.clips
     return max(0, int((limit - other_minutes) / each + 1e-9)) if each else block.clips
+
+
+def clip_minutes(study: Study) -> float:
+    """Return the minutes of one clip of the first block, with all systems."""
+    block = study.blocks[0]
+    return sum(step.minutes for step in _block_steps(study, block, "")) / block.clips
 
 
 def _mean_seconds(clips: tuple[Clip, ...]) -> float:

@@ -69,16 +69,18 @@ class Sounds:
 
     def names(self) -> list[str]:
         """Return all items that any system has."""
-        names = {name for system in self.systems for name in self._find_names(system)}
-        return sorted(names)
+        names = dict[str, str]()  # by path; of two systems that fit, the longer name counts
+        for system in sorted(self.systems, key=len):
+            names.update(self._find_names(system))
+        return sorted(set(names.values()))
 
-    def _find_names(self, system: str) -> Iterator[str]:
+    def _find_names(self, system: str) -> Iterator[tuple[str, str]]:
         whole = (self.folder / self.pattern.replace(SYSTEM_PLACEHOLDER, system)).as_posix()
         first, *later_parts = (re.escape(part) for part in whole.split(ITEM_PLACEHOLDER))
         shape = re.compile(f"{first}([^/]+){ITEM_BACKREFERENCE.join(later_parts)}")
         for path in glob("*".join(map(escape, whole.split(ITEM_PLACEHOLDER)))):  # noqa: PTH207
             if match := shape.fullmatch(Path(path).as_posix()):
-                yield match[1]
+                yield path, match[1]
 
     def problems(self, clips: Sequence[Clip]) -> list[Problem]:
         """Return a problem for each missing or unreadable audio file."""

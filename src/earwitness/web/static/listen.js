@@ -147,6 +147,7 @@ class Flow {
    * @param {number} status
    * @param {any} told */
   async replied(entry, status, told) {
+    if (told.address) return location.assign(told.address); // in a preview
     const { page, values } = entry.body;
     const refused = status >= 300;
     this.refused = refused ? page : "";
