@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from earwitness.audio.logmel import ABSENT_BYTE
 from earwitness.audio.signal import to_int16
-from earwitness.cli.browse import LOOPBACK_HOSTS
+from earwitness.cli.output import LOOPBACK_HOSTS
 from earwitness.models.cache import Cache
 from earwitness.navigator import index as index_module
 from earwitness.navigator.index import IndexSettings, RecordingIndex
