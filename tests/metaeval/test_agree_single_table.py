@@ -12,6 +12,7 @@ from scipy import stats
 
 from earwitness.errors import InputError, UsageError
 from earwitness.metaeval.results import Concordance
+from earwitness.output_formats import render
 from earwitness.stats.arrays import Floats
 from earwitness.studies.agree import agree
 from helpers.score_tables import QUICK, figure, people, rating_rows, score_rows, table
@@ -81,6 +82,7 @@ def test_means_have_no_raters_and_intervals_over_systems_and_items() -> None:
     t = stats.ttest_1samp(means[0], 0).confidence_interval(0.95)
     assert (mean.value, mean.low, mean.high) == pytest.approx((means[0].mean(), t.low, t.high))
     assert not any("rater" in text for text in (*scale.warnings, *scale.notes))
+    assert "(one rater)" not in render(found, "text")
     assert [note for note in found.notes if "listener" in note] == [
         "no column has listeners, so ratings are read as means over listeners, which intervals do "
         "not cover; use --column listener=NAME if a column has listeners"

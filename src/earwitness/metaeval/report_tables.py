@@ -212,17 +212,20 @@ def _ranking_note(concordance: Concordance) -> str:
     permuted = "items" if has_one_system(concordance) else "systems"
     population = resampled_units(concordance.over)
     generalizing = f"Confidence intervals generalize to other {population}. "
-    generalizing *= concordance.has_intervals
+    raters = (
+        f" {RATER_LABEL}: each rater compared with the mean of the other raters, with the "
+        f"{percent} range across raters. {HALVES_LABEL}: one random half of the raters compared "
+        f"with the other, with the {percent} range across splits."
+    )
     return (
         "Metrics are ranked by the coefficient in the title; the other correlations are Pearson's "
-        f"r, Spearman's ρ and Kendall's τ-b. {generalizing}Metrics in "
-        "the same group are not significantly worse than its best one; baselines, and metrics "
-        f"with too few values to be ranked, have no group (–). {_unit_sentence(concordance)} A "
+        f"r, Spearman's ρ and Kendall's τ-b. {generalizing if concordance.has_intervals else ''}"
+        "Metrics in the same group are not significantly worse than its best one; baselines, and "
+        "metrics with too few values to be ranked, have no group (–). "
+        f"{_unit_sentence(concordance)} A "
         f"metric within the range of {CHANCE_LABEL} is no better than random. {CHANCE_LABEL}: "
-        f"mean and {percent} range with {permuted} permuted at random. {RATER_LABEL}: each rater "
-        f"compared with the mean of the other raters, with the {percent} range across raters. "
-        f"{HALVES_LABEL}: one random half of the raters compared with the other, with the "
-        f"{percent} range across splits."
+        f"mean and {percent} range with {permuted} permuted at random."
+        f"{raters if any(scale.raters for scale in concordance.scales) else ''}"
     )
 
 
