@@ -124,7 +124,7 @@ MIN_PANEL_LISTENERS = 8  # who rate the same clips
 
 
 def fit_study(study: Study, minutes: float) -> Study:
-    """Return a study with as many clips of its first block as fit into the minutes of a listener.
+    """Return a study with as many clips of its first block as fit into the time per listener.
 
     Sessions are short enough for breaks between them; if not all clips fit, panels divide them.
     """
