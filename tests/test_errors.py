@@ -49,9 +49,9 @@ def test_an_extra_of_an_installed_package_is_named_in_quotes(
 @pytest.mark.parametrize(
     ("installer", "prefix", "command"),
     [
-        ("uv", "/home/ann/.venv", "uv pip install"),
-        ("uv", "/home/ann/.local/share/uv/tools/earwitness", "uv tool install"),
-        ("pip", "/home/ann/.local/share/pipx/venvs/earwitness", "pipx install --force"),
+        ("uv", "/srv/ann/.venv", "uv pip install"),
+        ("uv", "/srv/ann/.local/share/uv/tools/earwitness", "uv tool install"),
+        ("pip", "/srv/ann/.local/share/pipx/venvs/earwitness", "pipx install --force"),
     ],
 )
 def test_an_extra_is_added_with_the_installer(
