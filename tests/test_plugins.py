@@ -267,11 +267,14 @@ def metric_table(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
                     (
                         parameter,
                         type(default),
-                        field(default=default, kw_only=True, metadata={"help": "anything"}),
+                        field(default=default, kw_only=True),
                     )
                 ],
                 bases=(METRICS["chunks"],),
-                namespace={"name": name},
+                namespace={
+                    "name": name,
+                    "__doc__": f"More.\n\nParameters\n----------\n{parameter}\n    Anything.\n",
+                },
                 frozen=True,
             )
             for name, (parameter, default) in parameters.items()
@@ -296,7 +299,7 @@ def test_a_parameter_that_is_false_is_a_flag(metric_table: Any) -> None:
     assert "thorough=True" in json.loads(done.stdout)["signature"]
     done = CliRunner().invoke(group, [*command, "--chunk-size", "9"])
     assert "thorough=False" in json.loads(done.stdout)["signature"]
-    assert "  --thorough: anything" in CliRunner().invoke(group, ["metrics"]).stdout
+    assert "  --thorough: Anything" in CliRunner().invoke(group, ["metrics"]).stdout
 
 
 @pytest.mark.parametrize(

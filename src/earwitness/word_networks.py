@@ -22,7 +22,6 @@ from earwitness.report.text import draw_tables
 from earwitness.scoring.join import References, parse_outputs, read_references
 from earwitness.scoring.score import Place, reference_source, sources
 from earwitness.scoring.setup import set_up
-from earwitness.summaries.metrics import draw_network
 
 # --- Function network ----------------------------------------------------------------------------
 
@@ -121,6 +120,8 @@ def _picture(
             if other.key.item == item:
                 cases[other.key.system] = other
     people = dict(zip(references.annotators[row], case.references, strict=True))
+    from earwitness.summaries.metrics import draw_network
+
     picture = draw_network(metrics.metrics, cases, people)
     assert picture is not None, "the metric draws networks"
     return picture

@@ -152,7 +152,7 @@ def test_help_keeps_the_quotes_of_values_and_names_what_they_need() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("score - --worst 0 --worst-by pk", "--worst-by requires samples to show"),
+        ("score - --worst 0 --worst-by pk", "--worst-by requires items to show"),
         ("score - --level 2", "earwitness: --level must be between 0 and 1"),
         ("score - --interval-form none", "--interval-form requires the table for a paper"),
         ("study analyse ratings.csv --contrast a", '--contrast: write SYSTEM:SYSTEM, got "a"'),

@@ -430,7 +430,7 @@ def test_nothing_is_written_unless_all_of_the_input_is_good(tmp_path: Path) -> N
         ({"seed": -1}, "seed must be a whole number"),
         ({"on_error": "ignore"}, "on_error must be one of fail, skip, empty"),
         ({"worst": -1}, "worst must be 0 or more"),
-        ({"worst": 0, "worst_by": "pk"}, "worst_by requires samples to show"),
+        ({"worst": 0, "worst_by": "pk"}, "worst_by requires items to show"),
         ({"metric": "collar"}, 'no parameter|has a parameter "metric" — did you mean "metrics"'),
         ({"worst": 1, "worst_by": "pkk"}, 'unknown value "pkk" — did you mean "pk"'),
         ({"worst": 1, "worst_by": "num_segments"}, "no better direction"),

@@ -269,7 +269,7 @@ def test_the_command_shows_presets_and_refuses_what_it_cannot_write(tmp_path: Pa
     assert done.exit_code == 0, done.output
     assert read_timetable(tmp_path / "mine.yaml").rows == find_timetable("city").rows
     for arguments, told in (
-        (["village"], "set either --output FILE or --practice FOLDER"),
+        (["village"], "no output — set --output FILE or --practice FOLDER"),
         (["mine.yaml", "-o", str(tmp_path / "x.yaml")], "only presets can be written: village"),
         (["village", "-o", str(tmp_path / "x.aac")], "unknown audio format"),
         (["village", "-o", str(tmp_path / "mine.yaml" / "x.wav")], "mine.yaml: File exists"),

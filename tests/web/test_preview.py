@@ -54,7 +54,7 @@ def test_pages_link_to_their_neighbours(folder: Path, address: str) -> None:
         assert 'href="/test/l/1-1"' in first
         assert f'href="/test/l/1-{last - 1}"' in end
         assert "← Previous" not in first
-        assert "Next" not in end
+        assert "Next →" not in end
 
 
 def test_a_break_is_over(folder: Path, address: str) -> None:

@@ -361,7 +361,7 @@ def test_notes_are_in_the_report_and_beside_a_file(study: Path, tmp_path: Path) 
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout.count("identical audio: C1 and C2 in 4 of 4 clips") == 1
     assert "  C1          4         16 kHz      mono           0.5" in shown.stdout
-    assert shown.stderr == ""
+    assert shown.stderr == f"preview: earwitness serve {study} --preview\n"
     page = run("study", "check", study, "-o", tmp_path / "plan.html")
     assert page.returncode == 0, page.stderr
     assert page.stderr.startswith(f"wrote {tmp_path / 'plan.html'}\nnote: identical audio: C1 and")
