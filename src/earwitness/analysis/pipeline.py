@@ -73,7 +73,7 @@ def _unadjusted_note(means: Mapping[str, SystemMeans]) -> list[str]:
         rated.mean.method == ITEM_ADJUSTED and isnan(rated.mean.value) for rated in means.values()
     )
     note = "means cannot be adjusted for items, because systems are not connected by common items"
-    return [note] if is_missing and bool(means) else []
+    return [note] if is_missing and means else []
 
 
 def _undivided_note(settings: AnalysisSettings) -> list[str]:

@@ -138,7 +138,7 @@ def references_experiment(
         Rating scale, if the judgements have several.
     jobs
     progress
-        Function that is called with the numbers of completed steps, of all steps, and of
+        Function that is called with the number of completed steps, of all steps, and again of
         completed steps.
     cache
         Folder for finished parts, so that an interrupted experiment can be resumed.

@@ -198,7 +198,7 @@ class ReferencesExperiment(Result):
 
     def describe(self, condition: Condition) -> str:
         """Return which systems and people a condition excludes."""
-        excluded = ["the human system"] if bool(self.human) and not condition.human else []
+        excluded = ["the human system"] if self.human and not condition.human else []
         excluded += ["isolated people"] if self.has_isolated and not condition.isolated else []
         return f"without {' and '.join(excluded)}" if excluded else "all systems and people"
 

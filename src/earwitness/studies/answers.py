@@ -285,7 +285,8 @@ def _read_answers(
                     message = f"{', '.join(key)} is also on line {first}"
                     wrong = [Fault("", message, "keep one")]
             faults += wrong
-            answers += [((source.name, line), answer)] if not wrong else []
+            if not wrong:
+                answers.append(((source.name, line), answer))
         problems += [Problem(source.name, line, *fault) for fault in faults]
     if not answers and not problems:
         problems.append(file_problem(source.name, f'has no answers of the kind "{kind}"'))
