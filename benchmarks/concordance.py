@@ -133,7 +133,7 @@ def steps(scores: Floats, votes: Votes) -> None:
 
 
 GROWTH_SYSTEMS, GROWTH_RATERS, GROWTH_METRICS = 10, 10, 30
-GROWTH_ITEMS = (100, 1_000, 10_000)
+GROWTH_ITEMS = (30, 300, 3_000)
 MEGABYTE = 2**20
 
 

@@ -31,7 +31,7 @@ slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
 settings.register_profile(
     "small", max_examples=20, deadline=None, derandomize=True, suppress_health_check=slow
 )
-settings.register_profile("full", max_examples=500, deadline=None, suppress_health_check=slow)
+settings.register_profile("full", max_examples=200, deadline=None, suppress_health_check=slow)
 settings.load_profile("full" if FULL else "small")
 
 
