@@ -49,7 +49,7 @@ def test_a_workbook_that_libreoffice_saved_again_gives_the_same_answers(tmp_path
 
 @pytest.mark.usefixtures("office")
 def test_what_must_not_change_is_still_protected_after_libreoffice(tmp_path: Path) -> None:
-    [path] = study_export_xlsx(captioned(tmp_path / "s"), tmp_path / "out", listeners="1")
+    [path] = study_export_xlsx(captioned(tmp_path / "s"), tmp_path / "out", listener="1")
     data = resave(path.read_bytes(), tmp_path)
     sheet = openpyxl.load_workbook(io.BytesIO(data))["Assessment"]
     assert sheet.protection.sheet

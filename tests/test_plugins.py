@@ -106,7 +106,7 @@ def test_the_command_line_scores_with_the_task_and_the_metric(
     assert found["systems"]["x"]["tag_precision"]["value"] == 2 / 3
     assert "tag_overlap(against=best)" in found["signature"]
     wrong = run(*named, "--by", "colour", folder=tmp_path, packages=installed, code=2)
-    assert 'no case has a field "colour"' in wrong
+    assert 'no item has a field "colour"' in wrong
 
 
 def test_the_list_of_metrics_shows_it(installed: Path, tmp_path: Path) -> None:

@@ -446,7 +446,7 @@ class CaseList(Cases):
         if isinstance(cases, CaseList):
             return cases
         if not all(case.references for case in cases):
-            raise UsageError("a case needs at least one reference")
+            raise UsageError("an output needs at least one reference")
         return cls(cases)
 
     def __len__(self) -> int:

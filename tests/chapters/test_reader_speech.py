@@ -215,5 +215,5 @@ def test_words_without_punctuation_are_told() -> None:
     words = [["so", 0.0], ["it", 1.0], ["goes", 2.0]]
     scores = score(*records({"words": words}, {}), metrics="sentences")
     assert scores.systems["s"]["sentence_precision"].undefined == 1
-    assert any("cases with a single sentence" in note for note in scores.notes)
+    assert any("items with a single sentence" in note for note in scores.notes)
     assert not score(*records({"words": words}, {}), metrics="collar").notes

@@ -63,11 +63,13 @@ def test_titles_of_any_script_are_compared_by_default(title: str) -> None:
 
 def test_what_is_undefined_for_all_cases_is_explained() -> None:
     without = sample(hypothesis=[60.0], reference_titles=[["Rain", 0]])
-    no_match = "tm_rl_precision, tm_rl_recall, tm_rl_f1 are undefined for all cases: no output has"
+    no_match = (
+        "tm_rl_precision, tm_rl_recall, tm_rl_f1 are undefined for all outputs: no output has"
+    )
     notes = score([without], metrics="titles").notes
     assert [note for note in notes if note.startswith(no_match)]
     notes = score([sample(hypothesis=[60.0])], metrics=["titles", "collar"]).notes
-    assert "titles is undefined for all cases: no reference has titles — add" in " ".join(notes)
+    assert "titles is undefined for all outputs: no reference has titles — add" in " ".join(notes)
     one = sample(hypothesis=[60.0], reference_titles=[["Rain", 0]], hyp_titles=[["Rain", 0]])
     assert not [n for n in score([without, one], metrics="titles").notes if "undefined" in n]
 

@@ -34,7 +34,6 @@ def test_a_summary_is_written_as_positions_text_sound_and_page(talk: Path) -> No
         talk,
         *["talk.ctm", "--ratio", "0.6", "--weight", "I=3", "--recording", "talk.wav"],
         *["-o", "out.jsonl", "-o", "out.wav", "-o", "out.html"],
-        *["--items", "items.jsonl"],
     )
     assert (done.returncode, done.stdout) == (0, "harbour bridge closed\n")
     assert "note: kept 3 of 5 words (60%)" in done.stderr
@@ -45,6 +44,7 @@ def test_a_summary_is_written_as_positions_text_sound_and_page(talk: Path) -> No
         "system": "compaction",
         "output": {"positions": [2, 3, 5]},
     }
+    assert summarize(talk, "talk.ctm", "-o", "items.jsonl", "--write", "items").returncode == 0
     (item,) = map(json.loads, (talk / "items.jsonl").read_text().splitlines())
     assert item["words"][1] == ["harbour", 0.5, 0.9, 0.8]
     assert (talk / "out.wav").stat().st_size > 40_000
@@ -69,9 +69,10 @@ def test_japanese_is_summarized_without_spaces(tmp_path: Path) -> None:
     done = run("summarizer", "train-lm", text, "--language", "ja", "-o", model)
     assert done.returncode == 0, done.stderr
     (tmp_path / "talk.txt").write_text("今日は大雨の影響で電車が遅れています", encoding="utf-8")
-    options = f"--language ja --language-model {model} --items items.jsonl -o o.jsonl"
-    done = summarize(tmp_path, "talk.txt", *options.split())
+    options = f"talk.txt --language ja --language-model {model}".split()
+    done = summarize(tmp_path, *options, "-o", "o.jsonl")
     assert done.returncode == 0, done.stderr
+    summarize(tmp_path, *options, "-o", "items.jsonl", "--write", "items")
     item = json.loads((tmp_path / "items.jsonl").read_text(encoding="utf-8"))
     kept = json.loads((tmp_path / "o.jsonl").read_text())["output"]["positions"]
     assert "".join(item["words"][position - 1] for position in kept) == done.stdout.strip()

@@ -45,7 +45,7 @@ SETTINGS: dict[str, tuple[type, ...]] = {  # of functions that take them as **op
 SUBJECTS = {
     *("--anchor", "--baseline", "--by", "--cache", "--coefficient", "--count", "--db"),
     *("--detector", "--files", "--generalize", "--language", "--listeners", "--low-is-good"),
-    *("--method", "--metric", "--no-audio", "--on-error", "--output", "--outputs", "--pattern"),
+    *("--method", "--metric", "--on-error", "--output", "--outputs", "--pattern"),
     *("--practice", "--preset", "--rate", "--ratio"),
     *(
         "--reference",

@@ -182,7 +182,7 @@ def test_the_first_thousand_problems_are_shown_and_all_are_counted(tmp_path: Pat
 def test_an_empty_file_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text(text)
-    with pytest.raises(InputError, match="no samples to score"):
+    with pytest.raises(InputError, match="no outputs to score"):
         score(path)
 
 

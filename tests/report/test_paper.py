@@ -416,7 +416,7 @@ def test_scores_have_a_column_per_metric_and_claim_no_significance() -> None:
     assert table.rows[0].cells[f1].estimate == scores.systems["zoo"]["collar_f1"]
     told = caption(table)
     assert told.startswith("Scores of 2 systems on 8 items, with 2 references per item.")
-    assert "collar_f1 (mean of the F1 of each case): metric collar with against=mean" in told
+    assert "collar_f1 (mean of the F1 of each output): metric collar with against=mean" in told
     assert "95 % confidence intervals (bootstrap over items)" in told
     assert "(people): each annotator against the others, on the 8 items" in told
     assert "signific" not in told

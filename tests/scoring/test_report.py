@@ -85,7 +85,7 @@ def test_scores_start_with_the_best_value_and_claim_no_significance() -> None:
     first = render(scores, width=400).splitlines()[0]
     f1 = scores.systems["good"]["collar_f1"]
     assert first == (
-        f"good has the best collar_f1 ({f1.value:.3f} [{f1.low:.3f}, {f1.high:.3f}], 12 cases); "
+        f"good has the best collar_f1 ({f1.value:.3f} [{f1.low:.3f}, {f1.high:.3f}], 12 outputs); "
         "differences are not tested (use earwitness compare)."
     )
     alone = score(outputs(good=0), REFERENCES, metrics="collar")
@@ -149,7 +149,7 @@ def test_many_items_are_sampled_and_that_is_said(monkeypatch: pytest.MonkeyPatch
     assert "a fixed sample of 5 items" in section(scores, "All items").text
 
 
-# --- Worst cases ---------------------------------------------------------------------------------
+# --- Worst outputs -------------------------------------------------------------------------------
 
 
 def test_the_worst_cases_of_every_system_are_listed() -> None:
@@ -158,7 +158,7 @@ def test_the_worst_cases_of_every_system_are_listed() -> None:
         *(("good", "talk 3"), ("good", "talk 0")),
         *(("poor", "talk 3"), ("poor", "talk 0")),
     ]
-    first, second = section(scores, "Worst cases").parts
+    first, second = section(scores, "Worst outputs").parts
     assert isinstance(first, Table)
     assert isinstance(second, Table)
     assert (first.title, second.title) == ("good: worst by collar_f1", "poor: worst by collar_f1")
@@ -173,7 +173,7 @@ def test_not_all_worst_items_of_many_systems_are_drawn() -> None:
     references = [{**REFERENCES[0], "item": f"{n}"} for n in range(30)]
     scores = score(many, references, metrics="collar", worst=1, on_error="skip")
     assert (len(scores.worst), len(scores.shown)) == (30, MAX_WORST_ITEMS)
-    assert any("20 of the 30 items with the worst cases" in note for note in scores.notes)
+    assert any("20 of the 30 items with the worst outputs" in note for note in scores.notes)
 
 
 # --- Titles --------------------------------------------------------------------------------------

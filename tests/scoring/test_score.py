@@ -253,7 +253,7 @@ def test_a_system_with_nothing_good_is_listed_and_the_rest_is_scored() -> None:
     scores = score(outputs, references, on_error="skip")
     assert list(scores.systems) == ["a"]
     assert scores.notes == (
-        'system "b" is not in the tables because all of its cases were skipped',
+        'system "b" is not in the tables because all of its outputs were skipped',
     )
     assert [left.key.system for left in scores.skipped] == ["b", "b"]
 
@@ -269,7 +269,7 @@ def test_texts_that_nobody_scores_are_noted() -> None:
     )
     (note,) = score(outputs, references, metrics=["titles", "wer"]).notes
     assert note.startswith(
-        "tm_rl_precision, tm_rl_recall, tm_rl_f1 are undefined for all cases: no"
+        "tm_rl_precision, tm_rl_recall, tm_rl_f1 are undefined for all outputs: no"
     )
 
 
@@ -277,10 +277,9 @@ def test_metrics_of_texts_that_nobody_gave_are_noted() -> None:
     outputs, references = joined(SAMPLES[:2], ["a"])
     references[1]["transcript"] = "a b c"
     assert score(outputs, references, metrics=["wer", "sentences"]).notes == (
-        "sentences is undefined for all cases: no item has sentences, subtitles or words with "
+        "sentences is undefined for all outputs: no item has sentences, subtitles or words with "
         "times",
-        "wer is undefined for all cases: no case has both a transcript of the item and an output "
-        "with text",
+        "wer is undefined for all outputs: no item has both a transcript and an output with text",
     )
     references[1]["transcript"] = "今日は雨が降ります"
     outputs[1]["output"] = {"transcript": "# 0:01 x\n今日は雨が", "preset": "markdown_ts"}

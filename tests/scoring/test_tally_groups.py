@@ -113,10 +113,10 @@ def test_groups_are_in_order() -> None:
 @pytest.mark.parametrize(
     ("by", "message"),
     [
-        ("kidn", 'no case has a field "kidn" — did you mean "kind"'),
+        ("kidn", 'no item has a field "kidn" — did you mean "kind"'),
         ("annotator", "requires a references file"),
         ("annotator:1,2", "names cannot be cut"),
-        ("kind:1,2", 'no case has a number in "kind"'),
+        ("kind:1,2", 'no item has a number in "kind"'),
         ("snr:5,1", "increasing cut points"),
         ("snr:", "cut points must be numbers"),
         (":1", "give a field"),

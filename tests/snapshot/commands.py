@@ -316,7 +316,7 @@ STUDY_CHAIN = (
     ),
     Command(
         "links",
-        "study links kinds/acr.yaml --db links.db --base https://a.example --listeners 1-3",
+        "study links kinds/acr.yaml --db links.db --base https://a.example --listener 1-3",
     ),
     Command("links-back", "study links kinds/acr.yaml --db links.db --take-back 2 --to json"),
     Command("status", "study status kinds/acr.yaml --db links.db"),
@@ -327,7 +327,7 @@ STUDY_CHAIN = (
     ),
     Command(
         "import",
-        "study import web/config.yaml -o web/study --root web --listeners 4",
+        "study import web/config.yaml -o web/study --listeners 4",
         {"web/config.yaml": WEBMUSHRA, **CODECS},
     ),
     Command(
@@ -392,7 +392,7 @@ RUBRIC = (
     ),
     Command(
         "workbooks",
-        "study export-xlsx captions/study.yaml -o captions/books --listeners 1-2 "
+        "study export-xlsx captions/study.yaml -o captions/books --listener 1-2 "
         "--web https://example.org/get?name={file}",
     ),
     Command(

@@ -141,13 +141,13 @@ def test_open_places_have_no_link_until_somebody_has_one(folder: Path, address: 
 def test_some_are_invited_and_the_others_come_by_the_open_link(folder: Path, address: str) -> None:
     path = study(folder, "acr", MORE)
     command = ("study", "links", str(path), "--db", address)
-    assert [one["listener"] for one in rows(*command, "--listeners", "1")] == ["1"]
+    assert [one["listener"] for one in rows(*command, "--listener", "1")] == ["1"]
     with served(path, address, open=1) as client:
         assert site_of(client).store.count_free_places(site_of(client).digest) == 1
         join(client)
-    done = CliRunner().invoke(group, [*command, "--listeners", "1-3"])
-    assert "listeners: unknown listener 3 — known: 1 to 2" in str(done.exception)
-    done = CliRunner().invoke(group, [*command, "--listeners", "1", "--take-back", "1"])
+    done = CliRunner().invoke(group, [*command, "--listener", "1-3"])
+    assert "listener: unknown listener 3 — known: 1 to 2" in str(done.exception)
+    done = CliRunner().invoke(group, [*command, "--listener", "1", "--take-back", "1"])
     assert "cannot be combined" in str(done.exception)
 
 
@@ -442,7 +442,7 @@ def test_who_was_replaced_is_shown_and_does_not_count(folder: Path, address: str
         (2, "finished", "b", 1),
     ]
     assert 0 < told[0]["answered"] < told[1]["answered"] == told[1]["total"]
-    [link_of_b] = [one for one in study_links(path, address, listeners="1") if one["external ID"]]
+    [link_of_b] = [one for one in study_links(path, address, listener="1") if one["external ID"]]
     assert (link_of_b["listener"], link_of_b["link"]) == (2, own)
     assert {one.listener for one in stored_answers(path, address).answers} == {2}
     assert len({one["page"] for one in study_export(path, address)}) == len(

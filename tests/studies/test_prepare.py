@@ -123,6 +123,15 @@ def test_a_webmushra_test_becomes_a_study_that_can_be_planned(config: Path) -> N
     ]
 
 
+def test_paths_may_be_relative_to_a_folder_above_the_configuration(config: Path) -> None:
+    place = config.parent / "configs" / "test.yaml"
+    place.parent.mkdir()
+    config.rename(place)
+    study_import(place, place.parent / "study", listeners=6)
+    found = read_study(place.parent / "study" / "study.yaml")
+    assert found.file("trial_b", "C2") == "../../audio/b_c2.wav"
+
+
 def test_a_webmushra_test_without_references_becomes_a_study_without_them(config: Path) -> None:
     lines = [line for line in CONFIG.splitlines() if "createAnchor" not in line]
     config.write_text("\n".join(lines).replace("reference: audio", "refrence: audio"))

@@ -443,7 +443,7 @@ def test_shares_are_undefined_without_words() -> None:
     found = score([output(positions=[])], [reference()], metrics="misrecognized", draws=20)
     assert isnan(found.systems["s"]["misrecognized_summary"].value)
     assert (
-        "misrecognized_input is undefined for all cases: no item has recognized words"
+        "misrecognized_input is undefined for all outputs: no item has recognized words"
         in " ".join(found.notes)
     )
 

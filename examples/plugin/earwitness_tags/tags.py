@@ -31,7 +31,7 @@ Tags = frozenset[str]
 
 @dataclass(frozen=True)
 class TagOverlap(PairMetric):
-    """Precision, recall and F1 of tags, pooled over all cases."""
+    """Precision, recall and F1 of tags, pooled over all outputs."""
 
     task = "tags"
     name = "tag_overlap"

@@ -105,7 +105,7 @@ class ChapterCases(Cases):
         if isinstance(cases, ChapterCases):
             return cases
         if not all(case.references for case in cases):
-            raise UsageError("a case needs at least one reference")
+            raise UsageError("an output needs at least one reference")
         return cls(
             [case.key.item for case in cases],
             [case.key.system for case in cases],

@@ -147,8 +147,8 @@ class Chunks(ChunkedMetric):
         Value("num_segments", "none", 0, INF, "number of boundary chunks in the output"),
         Value("reference/num_segments", "none", 0, INF, "number of boundary chunks, reference"),
         Value.share("f1", "harmonic mean of mean precision and mean recall"),
-        Value.share("f1_micro", "F1 of the counts summed over all cases"),
-        Value.share("f1_sample", "mean of the F1 of each case"),
+        Value.share("f1_micro", "F1 of the counts summed over all outputs"),
+        Value.share("f1_sample", "mean of the F1 of each output"),
     )
     headline = "boundary_similarity"
     empty_cells = {
@@ -265,7 +265,7 @@ class Collar(MatchedMetric):
     values = (
         Value.share("collar_precision", "share of output boundaries that are matched"),
         Value.share("collar_recall", "share of reference boundaries that are matched"),
-        Value.share("collar_f1", "mean of the F1 of each case"),
+        Value.share("collar_f1", "mean of the F1 of each output"),
     )
     headline = "collar_f1"
     empty_cells = {
@@ -453,14 +453,14 @@ class Segments(ChapterMeans):
     values = (
         Value.share("purity", "time in the main reference segment of output segments"),
         Value.share("coverage", "time in the main output segment of reference segments"),
-        Value.share("purity_coverage_f", "harmonic mean of purity and coverage per case"),
+        Value.share("purity_coverage_f", "harmonic mean of purity and coverage per output"),
         Value.share("homogeneity", "reference entropy explained by the output"),
         Value.share("completeness", "output entropy explained by the reference"),
         Value.share("v_measure", "harmonic mean of homogeneity and completeness"),
         Value("adjusted_rand", "high", -1, 1, "chance-corrected agreement of pairs of frames"),
         Value.share("pairwise_precision", "share of the output's pairs that are correct"),
         Value.share("pairwise_recall", "share of the reference's pairs that are found"),
-        Value.share("pairwise_f", "harmonic mean of pairwise values per case"),
+        Value.share("pairwise_f", "harmonic mean of pairwise values per output"),
     )
     headline = "v_measure"
     empty_cells = {
@@ -517,12 +517,12 @@ class Agreement(ChunkedMetric):
     name = "agreement"
     title = "Chance-corrected agreement"
     values = (
-        Value.share("agreement", "Fournier's B over the edits of all cases"),
+        Value.share("agreement", "Fournier's B over the edits of all outputs"),
         Value("pi", "high", -INF, 1, "chance-corrected agreement: 1 perfect, 0 at chance level"),
     )
     headline = "pi"
     empty_cells = {
-        "both empty": "undefined for a single case",
+        "both empty": "undefined for a single output",
         "output empty": "agreement 0, pi below 0",
         "reference empty": "agreement 0, pi below 0",
         "shorter than one chunk": "undefined, counted",

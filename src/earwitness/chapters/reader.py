@@ -105,7 +105,7 @@ StartsOrFaults = Starts | list[Fault]
 FoundStarts = StartsOrFaults | None  # None without sentences
 SINGLE_SENTENCE_REMARK, TIMED_SENTENCES_REMARK = "a single sentence", "sentences"
 UNDEFINED_METRICS = {  # metrics that are undefined without texts, and the reason
-    "wer": ("wer", "no case has both a transcript of the item and an output with text"),
+    "wer": ("wer", "no item has both a transcript and an output with text"),
     "sentences": (TIMED_SENTENCES_REMARK, "no item has sentences, subtitles or words with times"),
 }
 
@@ -139,7 +139,7 @@ def chapter_notes(remarks: Counter[str], metrics: set[str]) -> Iterator[str]:
     for name in sorted(UNDEFINED_METRICS.keys() & metrics):
         remark, why = UNDEFINED_METRICS[name]
         if not remarks[remark]:
-            yield f"{name} is undefined for all cases: {why}"
+            yield f"{name} is undefined for all outputs: {why}"
     if (count := remarks[UNSPACED_REMARK]) and "wer" in metrics:
         message = "transcripts in a script without spaces between words"
         yield f"{message} ({count:,}): wer counts the text between two spaces as one word"
@@ -147,7 +147,7 @@ def chapter_notes(remarks: Counter[str], metrics: set[str]) -> Iterator[str]:
         message = f"{TEXTS_BY_METRIC[name]} are available ({remarks[name]:,})"
         yield f"{message}; use --metric {name} to score them"
     if (count := remarks[SINGLE_SENTENCE_REMARK]) and "sentences" in metrics:
-        message = f"cases with a single sentence, in which no boundary is possible: {count:,}"
+        message = f"items with a single sentence, in which no boundary is possible: {count:,}"
         yield f"{message} — words without punctuation cannot be split into sentences"
 
 

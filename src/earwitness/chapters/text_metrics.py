@@ -358,8 +358,8 @@ class WordErrorRate(ChapterMetric):
     values = tuple(
         Value(name, "low", 0, inf, about)
         for name, about in {
-            "wer": "errors of all cases per word of all references",
-            "wer_sample": "mean of the word error rates of cases",
+            "wer": "errors of all outputs per word of all references",
+            "wer_sample": "mean of the word error rates of outputs",
             "wer_substitutions": "substituted words per reference word",
             "wer_deletions": "deleted words per reference word",
             "wer_insertions": "inserted words per reference word",
@@ -370,7 +370,7 @@ class WordErrorRate(ChapterMetric):
     empty_cells = {
         "both empty": "undefined",
         "output empty": "1: every word is deleted",
-        "reference empty": "undefined for a single case; its insertions count in a corpus",
+        "reference empty": "undefined for a single output; its insertions count in a corpus",
         "no transcript": "undefined",
     }
     references = (

@@ -84,13 +84,16 @@ study export --all: use --content all
 study export --positions: use --content positions
 study export-xlsx --names: use --rename
 study export-xlsx --pattern: use --rename
-study links --first: use --listeners 1-N
+study export-xlsx --listeners: use --listener 1-N
+study import --root: paths are found from the folder of the configuration, or one above it
+study links --first: use --listener 1-N
+study links --listeners: use --listener 1-N
 study plane --no-practice: use --practice none
 study plane --retest: set the key repeats under quality in study.yaml
 study plane --table: use --skims
 study power --difference: use --differences
 study power --runs: use runs in Python
-study sheets --listener: use --listeners
+study sheets --listeners: use --listener 1-N
 study sheets --table: use --template
 study simulate --bias: use --population bias=VALUE
 study simulate --careless: use --population careless=VALUE
@@ -103,6 +106,7 @@ study simulate --taste: use --population taste=VALUE
 study take: use earwitness serve
 summarize --audio: use --recording FILE
 summarize --beam: use earwitness.summarize(…, beam=N) in Python
+summarize --items: use -o FILE.jsonl --write items
 summarize --page: use -o FILE.html
 summarize --spoken: use -o FILE.wav
 summarize --text: use -o FILE.txt

@@ -85,7 +85,7 @@ OTHER_HOSTS_NOTE = (
     "audio",
     flag_value=False,
     default=True,
-    help="Serve audio files that study check refuses: unreadable, incomplete or silent ones.",
+    help="Do not measure the audio files, so that none is refused.",
     show_default=False,
 )
 @flag_option(

@@ -160,7 +160,7 @@ def new_command(protocol: str, output: Path | None, **options: Any) -> None:
 @click.command("check")
 @STUDY_ARGUMENT
 @format_option(PLAN_FORMATS)
-@signature_options(study_check, audio="Do not measure the audio files.")
+@signature_options(study_check, audio="Do not measure the audio files, so that none is refused.")
 @option(
     "--db",
     metavar="FILE|URL",

@@ -45,10 +45,9 @@ TO_OPTION = format_option(TABLE_FORMATS)
 @DB_OPTION
 @text_option("--base", metavar="URL", help="Start of the links, e.g. https://listen.example.org")
 @text_option(
-    "--listeners",
+    "--listener",
     metavar="RANGES",
-    help="Numbers of listeners, such as 1-16,20; others are left for `serve --open`. By default "
-    "all.",
+    help="Listeners by number, such as 1-16,20. By default all.",
 )
 @option(
     "--take-back",
@@ -63,7 +62,7 @@ def links_command(
     study: Path,
     db: str | None,
     base: str,
-    listeners: str,
+    listener: str,
     to: str | None,
     output: Path | None,
     **which: int | None,
@@ -87,8 +86,8 @@ def links_command(
     )
 
     address = store_address(study, db)
-    if sum([bool(listeners), *(number is not None for number in which.values())]) > 1:
-        message = "--listeners, --take-back and --unblock cannot be combined"
+    if sum([bool(listener), *(number is not None for number in which.values())]) > 1:
+        message = "--listener, --take-back and --unblock cannot be combined"
         raise UsageError(f"{message} — use one of them")
     table = TableTarget(to, output, [study, address])
     with warnings_as_notes():
@@ -101,7 +100,7 @@ def links_command(
             print_message(f"revoked links of listeners: {revoked}")
         else:
             new = not has_store(address)
-            links = study_links(study, address, base=base, listeners=listeners)
+            links = study_links(study, address, base=base, listener=listener)
             table.write(links)
             if new and db is not None:
                 print_message(f"note: created database {db}")

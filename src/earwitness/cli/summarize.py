@@ -98,7 +98,6 @@ WHERE_OPTION = signature_options(ScoringSettings, only=("where",))
     help="File to write (repeatable): .jsonl (kept positions, for earwitness score), .txt (text), "
     f".html (page that shows kept words), or {', '.join(FILE_FORMATS)} (cut from the audio).",
 )
-@option("--items", type=FILE, help="All words as items, for references (JSONL).")
 @option(
     "--recording",
     type=EXISTING_FILE,
@@ -118,8 +117,9 @@ WHERE_OPTION = signature_options(ScoringSettings, only=("where",))
 @option(
     "--write",
     "content",
-    choices=["positions", "words"],
-    help="What .jsonl files have.  [default: words if items have recognized words, else positions]",
+    choices=["positions", "words", "items"],
+    help="What .jsonl files have: kept positions; kept words; or all words as items, for "
+    "references.  [default: words if items have recognized words, else positions]",
 )
 @signature_options(transcribe, only=("recognizer", "cache"))
 @QUIET_OPTION
@@ -128,7 +128,6 @@ def summarize_command(
     ratio: float | None,
     scope: Scope | None,
     outputs: tuple[Path, ...],
-    items: Path | None,
     recording: Path | None,
     weights: tuple[str, ...],
     where: tuple[str, ...],
@@ -149,18 +148,17 @@ def summarize_command(
     earwitness summarize talk.srt --ratio 0.3 --scope speech
     earwitness summarize references.jsonl -o outputs.jsonl
     """
-    results = [*outputs, *filter(None, [items])]
     weight_files = [Path(text) for text in weights if "=" not in text]
     given = [text for text in weights if "=" in text]
     check_results(
-        [source, recording, *weight_files, models["language_model"], models["grammar"]], results
+        [source, recording, *weight_files, models["language_model"], models["grammar"]], outputs
     )
     output, text, page, spoken = sort_outputs(outputs)
     if recording is not None and spoken is None and page is None:
         raise UsageError("--recording is for pages and audio files — add -o FILE.html or FILE.wav")
     if content is not None and output is None:
         raise UsageError("--write is about JSON Lines — add -o FILE.jsonl")
-    files = {path: AtomicFile(path) for path in results}  # refuses paths that cannot be written
+    files = {path: AtomicFile(path) for path in outputs}  # refuses paths that cannot be written
     language, recognizer = models["language"] or ENGLISH, recognizer or "pocketsphinx"
     tokenizer = choose_tokenizer(language)
     if len(weight_files) > 1:
@@ -202,8 +200,9 @@ def summarize_command(
             )
         as_words = speech.recognized if content is None else content == "words"
         written: dict[Path | None, Iterable[str]] = {
-            output: write_output_lines(made, system, separate=speech.separate, as_words=as_words),
-            items: write_item_lines(made, separate=speech.separate),
+            output: write_item_lines(made, separate=speech.separate)
+            if content == "items"
+            else write_output_lines(made, system, separate=speech.separate, as_words=as_words),
             text: [summary_text(made)],
         }
         heard = None if sound is None else render_sound(made, sound, required=spoken is not None)
@@ -216,7 +215,7 @@ def summarize_command(
             from earwitness.summaries.methods.passages import write_spoken_summary
 
             made = replace(made, notes=(*made.notes, *write_spoken_summary(spoken, heard)))
-        for path in results:
+        for path in outputs:
             if path in written:
                 with files[path] as file:
                     file.writelines(written[path])
@@ -225,7 +224,7 @@ def summarize_command(
     share = f" ({made.kept_count / made.word_count:.0%})" if made.word_count else ""
     kept = f"kept {made.kept_count:,} of {made.word_count:,} words{share}"
     print_notes((kept, *made.notes))
-    for path in results:
+    for path in outputs:
         print_message(f"wrote {path}")
 
 

@@ -135,7 +135,7 @@ class ValueSpread:
     series: Mapping[str, tuple[float, ...]]
     cases: int
     bins: int = 30
-    unit: str = "cases"
+    unit: str = "outputs"
     table: Table | None = None
 
 

@@ -162,10 +162,10 @@ def _undefined_notes(metrics: MetricSet, estimated: Sequence[Estimates]) -> Iter
         names = [value.name for value in metrics.named[metric.signature]]
         undefined = [name for name in names if not any(one[name].n for one in estimated)]
         if undefined == names and "" in metric.undefined_reasons:
-            yield f"{metric.name} is undefined for all cases: {metric.undefined_reasons['']}"
+            yield f"{metric.name} is undefined for all outputs: {metric.undefined_reasons['']}"
             continue
         for start, reason in metric.undefined_reasons.items():
             without = [name for name in undefined if start and name.startswith(start)]
             if without:
                 verb = "is" if len(without) == 1 else "are"
-                yield f"{', '.join(without)} {verb} undefined for all cases: {reason}"
+                yield f"{', '.join(without)} {verb} undefined for all outputs: {reason}"

@@ -133,9 +133,9 @@ class GroupScores(Collector):
                 if slicing.field == ANNOTATOR_FIELD:
                     raise UsageError("by annotator: requires a references file")
                 remedy = nearest(slicing.field, {*self.field_names, ANNOTATOR_FIELD})
-                raise UsageError(f'by: no case has a field "{slicing.field}" — {remedy}')
+                raise UsageError(f'by: no item has a field "{slicing.field}" — {remedy}')
             if filled.keys() <= {MISSING_GROUP, NO_NUMBER_GROUP}:
-                raise UsageError(f'by: no case has a number in "{slicing.field}"')
+                raise UsageError(f'by: no item has a number in "{slicing.field}"')
             ordered = sorted(filled.items(), key=lambda pair: slicing.order(pair[0]))
             fields.append((slicing.field, ordered))
         return fields
@@ -212,7 +212,7 @@ class WorstCases(Collector):
         """Yield a note if not all worst items are shown in detail."""
         count, shown = len(self.all_items), len(self.items)
         if shown < count:
-            yield f"{shown:,} of the {count:,} items with the worst cases are shown in detail"
+            yield f"{shown:,} of the {count:,} items with the worst outputs are shown in detail"
 
     def reasons(self) -> dict[str, str]:
         """Return the reason for showing each of these items."""

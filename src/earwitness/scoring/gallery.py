@@ -167,7 +167,7 @@ class Gallery(Collector):
     def notes(self) -> Iterator[str]:
         """Yield notes about missing outputs and missing audio files of shown items."""
         if self._pruned:
-            yield "with this many cases, timelines may lack the outputs of some systems"
+            yield "with this many outputs, timelines may lack the outputs of some systems"
         for item, audio in sorted(self._audio.items()):
             if not is_address(audio) and not _is_file(Path(audio)):
                 yield f'the audio file of "{item}" does not exist: {audio}'

@@ -91,7 +91,7 @@ def _best_sentences(scores: Scores, values: Sequence[Value]) -> Iterator[str]:
             continue
         best = leaders(Matrix("", value, defined, ()))
         estimate = defined[best[0] if best else next(iter(defined))]
-        figure, cases = cell(estimate, value), count_text(estimate.n, "case")
+        figure, cases = cell(estimate, value), count_text(estimate.n, "output")
         if best:
             verb = "has" if len(best) == 1 else "have"
             yield f"{join_names(best)} {verb} the best {value.name} ({figure}, {cases}){hint}"
@@ -105,7 +105,7 @@ def _best_sentences(scores: Scores, values: Sequence[Value]) -> Iterator[str]:
 def about(scores: Scores) -> str:
     """Return one line about the numbers of systems, cases and references, and the input files."""
     systems = len(scores.systems)
-    what = f"{count_text(systems, 'system')}, {scores.provenance.cases:,} cases"
+    what = f"{count_text(systems, 'system')}, {scores.provenance.cases:,} outputs"
     if not systems and scores.people is not None:
         what = f"{scores.people.items:,} items with several references"
     least, most = scores.provenance.references
@@ -135,10 +135,10 @@ def result_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
 def case_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
     """Yield the sections about single cases: spread, worst cases, examples, and omitted cases."""
     if scores.spread:
-        yield Section("Distribution over cases", tuple(_spread(scores, shown)), place="pictures")
+        yield Section("Distribution over outputs", tuple(_spread(scores, shown)), place="pictures")
         yield from _item_sections(scores, shown)
     if scores.worst:
-        yield Section("Worst cases", tuple(worst_tables(scores, shown)))
+        yield Section("Worst outputs", tuple(worst_tables(scores, shown)))
     if scores.shown and scores.task:
         values = [scores.values[name] for name in shown]
         yield from TASKS[scores.task].example_sections(scores.shown, values, _worst_systems(scores))
@@ -370,7 +370,7 @@ def provenance(scores: Scores, signature: str = "") -> list[str]:
         f"confidence intervals: {percent}{few}; ↑ higher is better, ↓ lower is better",
         f"signature: {signature or scores.signature}",
         f"made with: earwitness {source.version}, numpy {source.numpy}, seed {source.seed}",
-        f"cases: {counts}",
+        f"outputs: {counts}",
         *(
             [f"references: {_range(*source.references)} per item"]
             if source.references != (1, 1)

@@ -236,7 +236,7 @@ class ScoringRun:
                 left = f"; all {skipped:,} were skipped (first reason: {first})"
             if self.unreferenced:
                 left = "; no item has a reference"
-            raise InputError([file_problem(source, f"no samples to score{left}")])
+            raise InputError([file_problem(source, f"no outputs to score{left}")])
 
     # --- Facts about the input -------------------------------------------------------------------
 
@@ -269,7 +269,7 @@ class ScoringRun:
         """Yield the notes about the input and those of collectors."""
         lost = {left.key.system for left in self.findings.skipped} - {"", *self.systems}
         for name in sorted(lost):
-            yield f'system "{name}" is not in the tables because all of its cases were skipped'
+            yield f'system "{name}" is not in the tables because all of its outputs were skipped'
         yield from filter_notes(self.settings.where, self._filtered_items, self.filtered)
         yield from self.settings.reader.notes(self.remarks, self.settings.metrics.metrics)
         if self.references is not None:

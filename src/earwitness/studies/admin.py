@@ -210,7 +210,7 @@ def open_store(plan: Study, db: StrPath, *, new: bool = False) -> Iterator[Store
 
 
 def study_links(
-    study: StudySource, db: StrPath | None = None, *, base: str = "", listeners: str = ""
+    study: StudySource, db: StrPath | None = None, *, base: str = "", listener: str = ""
 ) -> list[Record]:
     """Return personal links of listeners; the same on every call.
 
@@ -223,8 +223,8 @@ def study_links(
     base
         Base URL of the server, which precedes each link; that of this machine may be short, such as
         ``localhost``.
-    listeners
-        Numbers of listeners to invite, such as ``1-16,20``. By default all.
+    listener
+        Listeners to invite by number, such as ``1-16,20``. By default all.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def study_links(
     """
     design, base = study_design(study), complete_base(base)
     numbers = [plan.listener for plan in design.plans]
-    invited = choose_listeners(listeners, numbers)
+    invited = choose_listeners(listener, numbers)
     with open_store(design.study, store_address(study, db), new=True) as store:
         store.add_listeners(design.study.digest, invited)
         known = [status.listener for status in store.status(design.study.digest)]

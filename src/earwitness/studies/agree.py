@@ -221,5 +221,5 @@ def _listener_column(reading: TableOptions) -> str:
 def _sample_rows(scores: Scores) -> list[dict[str, Any]]:
     """Return the values of every case of a result of ``score``."""
     if scores.samples is None:
-        raise UsageError("the scores have no values per case — call score with samples=True")
+        raise UsageError("the scores have no values per output — call score with samples=True")
     return scores.to_records("samples")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 from warnings import warn
 
 import yaml
@@ -98,7 +98,6 @@ def study_import(
     config: StrPath,
     folder: StrPath,
     *,
-    root: Annotated[StrPath | None, "FOLDER"] = None,
     listeners: int = 20,
 ) -> list[str]:
     """Convert the trials of a webMUSHRA configuration into studies in a new folder.
@@ -108,11 +107,10 @@ def study_import(
     Parameters
     ----------
     config
-        Path of the webMUSHRA configuration (YAML).
+        Path of the webMUSHRA configuration (YAML). Its paths are relative to its folder or to one
+        above, such as that of webMUSHRA.
     folder
         Path of the folder, which must not exist.
-    root
-        Folder that paths in the configuration are relative to. By default its own folder.
     listeners
         Planned number of listeners.
 
@@ -127,8 +125,7 @@ def study_import(
         If the configuration is invalid.
     """
     path, new = Path(config), Path(folder)
-    base = Path(root) if root is not None else path.parent
-    studies, notes = read_webmushra(path, base, listeners)
+    studies, notes = read_webmushra(path, listeners)
     with AtomicFolder(new) as place:
         for study in studies:
             study_folder = place / study.kind if len(studies) > 1 else place

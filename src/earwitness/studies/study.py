@@ -402,7 +402,7 @@ def choose_listeners(listeners: str, numbers: Sequence[int]) -> list[int]:
     wanted = sorted({*_parse_numbers(listeners)}) if listeners.strip() else list(numbers)
     if unknown := [number for number in wanted if number not in {*numbers}]:
         message = f"unknown listener {unknown[0]}"
-        raise UsageError(f"listeners: {message} — known: {min(numbers)} to {max(numbers)}")
+        raise UsageError(f"listener: {message} — known: {min(numbers)} to {max(numbers)}")
     return wanted
 
 
@@ -411,11 +411,11 @@ def _parse_numbers(listeners: str) -> Iterator[int]:
         match = NUMBER_RANGE.fullmatch(part.strip())
         if match is None:
             raise UsageError(
-                f'listeners: "{part.strip()}" is not a number — write numbers like 1-16,20'
+                f'listener: "{part.strip()}" is not a number — write numbers like 1-16,20'
             )
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first or last - first > 100_000:
             raise UsageError(
-                f'listeners: "{part.strip()}" is not an ascending range — write ranges like 1-16'
+                f'listener: "{part.strip()}" is not an ascending range — write ranges like 1-16'
             )
         yield from range(first, last + 1)

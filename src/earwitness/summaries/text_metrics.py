@@ -60,8 +60,8 @@ class Bleu(SummaryMetric):
     name = "bleu"
     title = "BLEU"
     values = (
-        Value.share("bleu", "BLEU of each case; mean"),
-        Value.share("bleu_corpus", "BLEU over all cases"),
+        Value.share("bleu", "BLEU of each output; mean"),
+        Value.share("bleu_corpus", "BLEU over all outputs"),
     )
     headline = "bleu"
     needs = "text"
@@ -162,7 +162,7 @@ ROUGE_PARTS = {
     "recall": "share of the reference",
     "f1": "both",
 }
-ROUGE_AVERAGES = {"": "mean", "_micro": "over all cases"}
+ROUGE_AVERAGES = {"": "mean", "_micro": "over all outputs"}
 
 
 @dataclass(frozen=True)

@@ -370,7 +370,7 @@ def test_every_listener_has_a_panel_with_a_dot_a_system(whole: Results) -> None:
     made = render(whole, "html")
     panel = made.split('class="panel"')[1].split("</small>")[0]
     assert panel.count('class="dot ') == len(SYSTEMS)
-    assert 'aria-label="listener 1: unprocessed ' in panel
+    assert 'aria-label="1: unprocessed ' in panel
 
 
 def test_listeners_without_means_are_a_table(whole: Results) -> None:

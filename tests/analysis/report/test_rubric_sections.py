@@ -108,9 +108,16 @@ def test_planned_tests_and_the_mixed_model_say_what_they_speak_about(found: Resu
         for s in apply_renderer(found, "report").sections
         if s.title == "Generalization to other items"
     )
-    assert "The planned test generalizes to other listeners on these items" in text
-    assert "to other listeners and other items" in text
-    assert "which generalize to other listeners and other items" in methods_paragraph(found)
+    assert "The planned test generalizes to other raters on these items" in text
+    assert "to other raters and other items" in text
+    assert "which generalize to other raters and other items" in methods_paragraph(found)
+
+
+@pytest.mark.parametrize("form", ["text", "html", "latex", "md"])
+def test_people_who_judge_captions_are_raters(found: Results, form: str) -> None:
+    told = render(found, form).replace(found.signature, "")
+    assert "rater" in told.lower()
+    assert not re.search(r"(?<!Event)listener", told, re.IGNORECASE)
 
 
 def at(value: float, level: float = 0.95) -> Estimate:

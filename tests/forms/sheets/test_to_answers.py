@@ -110,7 +110,7 @@ def test_sheets_have_instructions_and_a_page_per_recording_without_systems(sheet
 
 def test_the_same_study_gives_the_same_file(study: Path, sheets: Path) -> None:
     again = study.parent / "again.pdf"
-    assert earwitness.study_sheets(study, again, listeners="2") == 2
+    assert earwitness.study_sheets(study, again, listener="2") == 2
     earwitness.study_sheets(study, again)
     assert again.read_bytes() == sheets.read_bytes()
 
@@ -166,7 +166,7 @@ def test_instructions_that_apply_to_the_browser_only_are_not_printed(study: Path
 
 def test_other_studies_and_listeners_are_refused(study: Path) -> None:
     with pytest.raises(UsageError, match="unknown listener 3 — known: 1 to 2"):
-        earwitness.study_sheets(study, study.parent / "s.pdf", listeners="3")
+        earwitness.study_sheets(study, study.parent / "s.pdf", listener="3")
     text = json.loads(study.read_text())
     study.write_text(json.dumps(text | {"blocks": [{"kind": "acr", "clips": 2}]}))
     with pytest.raises(UsageError, match="kind plane"):

@@ -40,7 +40,7 @@ def test_every_rater_gets_their_plan_in_two_flavours(tmp_path: Path) -> None:
 
 
 def test_the_name_of_a_dataset_stands_above_its_clips(tmp_path: Path) -> None:
-    [path] = study_export_xlsx(captioned(tmp_path / "s"), tmp_path / "out", listeners="2")
+    [path] = study_export_xlsx(captioned(tmp_path / "s"), tmp_path / "out", listener="2")
     found = read_workbook(path)
     assert {(row.record, row.dataset) for row in found.rows} == {
         (f"c{n}", "street" if n % 3 else "park") for n in range(CLIPS)
@@ -64,7 +64,7 @@ def test_nothing_in_a_workbook_says_who_wrote_a_caption(tmp_path: Path) -> None:
 
 def test_links_go_to_the_file_of_the_clip(tmp_path: Path) -> None:
     path = captioned(tmp_path / "s")
-    local, web = study_export_xlsx(path, tmp_path / "out", local="my clips", web=WEB, listeners="1")
+    local, web = study_export_xlsx(path, tmp_path / "out", local="my clips", web=WEB, listener="1")
     for file, link in ((local, "my%20clips\\{}.wav"), (web, WEB.replace("{file}", "{}.wav"))):
         sheet = openpyxl.load_workbook(file)["Assessment"]
         links = {cell.value: cell.hyperlink.target for cell in sheet["B"] if cell.hyperlink}
@@ -73,13 +73,13 @@ def test_links_go_to_the_file_of_the_clip(tmp_path: Path) -> None:
 
 def test_the_clips_are_copied_beside_the_workbooks(tmp_path: Path) -> None:
     path = captioned(tmp_path / "s")
-    study_export_xlsx(path, tmp_path / "out", listeners="1")
+    study_export_xlsx(path, tmp_path / "out", listener="1")
     names = [f"c{n}.wav" for n in range(CLIPS)]
     copied = sorted((tmp_path / "out" / "clips").iterdir())
     assert [one.name for one in copied] == sorted(names)
     assert copied[0].read_bytes() == next((tmp_path / "s").rglob("c0.wav")).read_bytes()
     for number, local in enumerate(("../elsewhere", "", str(tmp_path / "s"))):
-        study_export_xlsx(path, tmp_path / f"out{number}", local=local, web=WEB, listeners="1")
+        study_export_xlsx(path, tmp_path / f"out{number}", local=local, web=WEB, listener="1")
         assert all(one.suffix == ".xlsx" for one in (tmp_path / f"out{number}").iterdir())
 
 
@@ -167,7 +167,7 @@ def test_studies_of_sounds_have_no_workbooks(tmp_path: Path) -> None:
 
 def test_the_shell_names_files_by_the_number_of_the_listener(tmp_path: Path) -> None:
     path, out = captioned(tmp_path / "s"), tmp_path / "out"
-    told = ["study", "export-xlsx", str(path), "-o", str(out), "--listeners", "2,4"]
+    told = ["study", "export-xlsx", str(path), "-o", str(out), "--listener", "2,4"]
     done = CliRunner().invoke(group, [*told, "--rename", "rater {n}.xlsx"])
     assert (done.exit_code, done.stderr) == (
         0,
@@ -179,6 +179,6 @@ def test_the_shell_names_files_by_the_number_of_the_listener(tmp_path: Path) -> 
 
 def test_the_same_study_gives_the_same_bytes(tmp_path: Path) -> None:
     path = captioned(tmp_path / "s")
-    one, other = (study_export_xlsx(path, tmp_path / name, listeners="1")[0] for name in "ab")
+    one, other = (study_export_xlsx(path, tmp_path / name, listener="1")[0] for name in "ab")
     assert one.read_bytes() == other.read_bytes()
     assert openpyxl.load_workbook(io.BytesIO(one.read_bytes()))["Study"].sheet_state == "veryHidden"

@@ -98,9 +98,9 @@ def test_every_section_is_there_and_linked(page: str) -> None:
         "People",
         "By annotator",
         "By duration",
-        "Distribution over cases",
+        "Distribution over outputs",
         "All items",
-        "Worst cases",
+        "Worst outputs",
         "Timelines",
         "Provenance",
     ]

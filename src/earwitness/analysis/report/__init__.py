@@ -37,6 +37,7 @@ from earwitness.analysis.report.wording import (
     correction_clause,
     interval_method,
     level_percent,
+    name_people,
     raters_clause,
     test_clause,
     unit_count,
@@ -62,7 +63,7 @@ def results_report(results: Results) -> Report:
     """Return the report of results; empty sections are omitted."""
     sections = tuple(_all_sections(results))
     title = f"Results of {results.title}" if results.title else "Results"
-    return Report(
+    report = Report(
         f"Simulated: {title}" if results.simulated else title,
         _subtitle(results),
         result_systems(results),
@@ -70,6 +71,7 @@ def results_report(results: Results) -> Report:
         tuple(_provenance(results)),
         _terminal_hint(sections),
     )
+    return name_people(results, report)
 
 
 def _terminal_hint(sections: Sequence[Section]) -> str:
@@ -172,7 +174,8 @@ def _provenance(results: Results) -> Iterator[str]:
     yield from input_lines(results.inputs)
     yield from note_lines(results.notes)
     for scale in results.scales:
-        yield from (f"note: {scale.value.name}: {note}" for note in scale.notes)
+        notes = name_people(results, scale.notes)
+        yield from (f"note: {scale.value.name}: {note}" for note in notes)
 
 
 # --- Table for a paper ---------------------------------------------------------------------------
@@ -188,7 +191,7 @@ def results_table(results: Results) -> PaperTable:
     figures = group_values((_scale_figure(scale), scale.value.name) for scale in results.scales)
     has_pair_rows = all(has_pairs(s) or _scale_figure(s) == SHARES for s in results.scales)
     names = list(dict.fromkeys(name for matrix in matrices for name in matrix.systems))
-    return PaperTable(
+    table = PaperTable(
         "ratings",
         " ".join(_paper_about(results, figures)),
         "pair" if matrices and has_pair_rows else "system",
@@ -199,6 +202,7 @@ def results_table(results: Results) -> PaperTable:
         tuple(_paper_notes(results)),
         signature=results.signature,
     )
+    return name_people(results, table)
 
 
 SHARES = "shares of correct answers"

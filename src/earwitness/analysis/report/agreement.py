@@ -19,6 +19,7 @@ from earwitness.analysis.report.wording import (
     UNBOUNDED,
     draw_named_cells,
     has_defined,
+    name_people,
 )
 from earwitness.analysis.results import (
     Effect,
@@ -38,9 +39,7 @@ from earwitness.stats.significance import holm
 # --- Agreement, subject model and effects --------------------------------------------------------
 
 
-BIAS = Value(
-    "bias", "none", *UNBOUNDED, "scale points above (+) or below (−) the other listeners", "points"
-)
+BIAS = Value("bias", "none", *UNBOUNDED, "scale points above (+) or below (−) the others", "points")
 INCONSISTENCY = Value(
     "inconsistency", "low", 0, UNBOUNDED[1], "standard deviation, scale points", "points"
 )
@@ -52,7 +51,7 @@ def sections(results: Results) -> Iterator[Section]:
     if any(scale.agreement for scale in results.scales):
         yield Section("Agreement between listeners", (_agreement_table(results.scales),))
     if any(scale.components for scale in results.scales):
-        yield Section("Variance components", (_component_table(results.scales),), place="pages")
+        yield Section("Variance components", (_component_table(results),), place="pages")
     yield from _model_sections(results)
     if any(scale.effects for scale in results.scales):
         note = "Effects of presentation, which should be close to 0; p is not corrected."
@@ -84,10 +83,10 @@ def _agreement_table(scales: Sequence[ScaleResults]) -> Table:
     return draw_named_cells("agreement between listeners", columns, rows, AGREEMENT, 2)
 
 
-def _component_table(scales: Sequence[ScaleResults]) -> Table:
-    shown = [scale for scale in scales if scale.components]
+def _component_table(results: Results) -> Table:
+    shown = [scale for scale in results.scales if scale.components]
     rows = [
-        (label, *(scale.components.get(name) for scale in shown))
+        (name_people(results, label), *(scale.components.get(name) for scale in shown))
         for name, label in COMPONENT_LABELS.items()
         if any(name in scale.components for scale in shown)
     ]

@@ -20,6 +20,7 @@ from earwitness.analysis.report import (
 )
 from earwitness.analysis.report.choices import choice_rows
 from earwitness.analysis.report.means import MEAN_COLUMNS, mean_rows
+from earwitness.analysis.report.wording import name_people
 from earwitness.analysis.results import Results
 from earwitness.report.columns import TableRows, record_rows, table_csv
 from earwitness.report.result import json_text
@@ -50,7 +51,10 @@ METHODS = (  # in the order of the paragraph
 
 def methods_paragraph(results: Results) -> str:
     """Return the methods paragraph of results, to copy into a paper."""
-    return " ".join(_methods_sentences(results))
+    program = f"All analyses were computed with Earwitness {results.version}".rstrip()
+    program = f"{program} ({results.signature})." if results.signature else f"{program}."
+    sentences = (name_people(results, sentence) for sentence in _methods_sentences(results))
+    return " ".join([*sentences, program])
 
 
 def _methods_sentences(results: Results) -> Iterator[str]:
@@ -66,8 +70,6 @@ def _methods_sentences(results: Results) -> Iterator[str]:
         yield from topic.methods(results)
     for change in results.changed:
         yield f"Deviation from the planned analysis: {change.rstrip('.')}."
-    program = f"All analyses were computed with Earwitness {results.version}".rstrip()
-    yield f"{program} ({results.signature})." if results.signature else f"{program}."
 
 
 # --- CSV tables ----------------------------------------------------------------------------------

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from math import inf, isnan
-from typing import Any
+from typing import Any, TypeVar
 
 from earwitness.analysis.plan import MIXED_MODEL, NO_CORRECTION, WILCOXON
 from earwitness.analysis.results import DifferenceTest, Equivalence, Results
@@ -170,6 +171,31 @@ UNKNOWN_RATERS_CLAUSE = (
     "the variance between raters is not known, and results generalize to other items for these "
     "raters"
 )
+
+
+T = TypeVar("T")
+LISTENER_WORD = re.compile(r"\b([Ll])istener(?=s?\b)")
+WORDED_FIELDS = {
+    *("title", "about", "text", "more", "header", "heading", "lines", "note", "notes", "caption"),
+    *("intervals", "test", "sections", "parts", "panels", "table", "plots"),
+}
+
+
+def name_people(results: Results, part: T) -> T:
+    """Return words or a part of a report; those who judge captions by a rubric are raters."""
+    worded: T = part if results.rubric is None else _name_raters(part)
+    return worded
+
+
+def _name_raters(part: Any) -> Any:
+    if isinstance(part, str):
+        return LISTENER_WORD.sub(lambda match: "Rater" if match[1] == "L" else "rater", part)
+    if isinstance(part, tuple):
+        return tuple(map(_name_raters, part))
+    if not is_dataclass(part) or isinstance(part, type):
+        return part
+    names = {field.name for field in fields(part)} & WORDED_FIELDS
+    return replace(part, **{name: _name_raters(getattr(part, name)) for name in names})
 
 
 def raters_clause(results: Results) -> str:

@@ -56,7 +56,7 @@ def study_sheets(
     *,
     template: Annotated[StrPath | None, "FILE"] = None,
     sounds: Annotated[StrPath | None, "FOLDER"] = None,
-    listeners: Annotated[str, "RANGES"] = "",
+    listener: Annotated[str, "RANGES"] = "",
 ) -> int:
     """Write printable sheets of a plane study, for sessions on paper.
 
@@ -70,8 +70,8 @@ def study_sheets(
     sounds
         New folder for copies of the skims, by listener, recording and number. If a listener
         evaluates a recording again, its folders are named by session, too.
-    listeners
-        Numbers of listeners, such as ``1-16,20``. By default all.
+    listener
+        Listeners by number, such as ``1-16,20``. By default all.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def study_sheets(
         If the extra ``pdf`` is not installed.
     """
     design = plane_design(study)
-    chosen = choose_listeners(listeners, [plan.listener for plan in design.plans])
+    chosen = choose_listeners(listener, [plan.listener for plan in design.plans])
     sheets = [sheet for sheet in plane_sheets(design) if sheet.listener in chosen]
     content = _sheets_pdf(design.study, sheets)
     _warn_of_unprinted(design.study, sheets)

@@ -51,7 +51,7 @@ def study_export_xlsx(
     local: Annotated[str, "FOLDER"] = DEFAULT_CLIPS_FOLDER,
     web: Annotated[str, "URL"] = "",
     rename: Annotated[str, "PATTERN"] = DEFAULT_FILE_PATTERN,
-    listeners: Annotated[str, "RANGES"] = "",
+    listener: Annotated[str, "RANGES"] = "",
 ) -> list[Path]:
     """Write one workbook per rater and flavour to a new folder.
 
@@ -67,8 +67,8 @@ def study_export_xlsx(
         Address of clips for links in workbooks, such as ``https://example.org/{file}``.
     rename
         Pattern of the workbooks' file names, with ``{n}``, ``{rater}`` and ``{flavour}``.
-    listeners
-        Numbers of listeners, such as ``1-16,20``. By default all.
+    listener
+        Listeners by number, such as ``1-16,20``. By default all.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def study_export_xlsx(
 
     Examples
     --------
-    >>> len(study_export_xlsx("captions.yaml", "workbooks", listeners="1"))
+    >>> len(study_export_xlsx("captions.yaml", "workbooks", listener="1"))
     1
     """
     design = study_design(study)
@@ -93,7 +93,7 @@ def study_export_xlsx(
     plan_of = {plan.listener: plan for plan in design.plans}
     sent = [
         workbook_content(design, plan_of[number])
-        for number in choose_listeners(listeners, list(plan_of))
+        for number in choose_listeners(listener, list(plan_of))
     ]
     ask = rubric_kind(design.study).synthesised
     written = write_workbooks(folder, sent, rubric, local=local, web=web, pattern=rename, ask=ask)

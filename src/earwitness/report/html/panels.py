@@ -197,7 +197,7 @@ def panels_plot(part: Panels, colours: Colours) -> Html:
     is_dense = len(panels) > SMALL_ABOVE_PANELS
     hint = (
         f"Vertical axis: {axis_label(part.value)}. Horizontal axis: systems, in the order of the "
-        "legend. Line: mean of all listeners."
+        "legend. Line: mean of all."
     )
     return element(
         "div",
@@ -210,7 +210,7 @@ def panels_plot(part: Panels, colours: Colours) -> Html:
 def _draw_panel(panel: Panel, part: Panels, frame: Frame, colours: Colours) -> Html:
     means = ", ".join(f"{name} {number(x, part.value)}" for name, x in panel.means.items())
     state = " (excluded)" if panel.is_excluded else ""
-    label = f"listener {panel.name}{state}: {means or 'no votes'}"
+    label = f"{panel.name}{state}: {means or 'no votes'}"
     ticks = frame.up.ticks
     ends = _tick_labels(frame.up, "bottom", (ticks[0], ticks[-1]))
     everyone = [(place, x) for place, x in enumerate(part.everyone.values()) if not isnan(x)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from html.parser import HTMLParser
@@ -91,11 +91,9 @@ class _Reading:
         self.problems.append(self.file.problem(Fault(path, message, remedy)))
 
 
-def read_webmushra(
-    config: Path, root: Path, listeners: int
-) -> tuple[list[ImportedStudy], list[str]]:
-    """Return studies and notes on what was not imported; paths are relative to ``root``."""
-    reading = _Reading(read_yaml(config), root)
+def read_webmushra(config: Path, listeners: int) -> tuple[list[ImportedStudy], list[str]]:
+    """Return studies and notes on what was not imported."""
+    reading = _Reading(read_yaml(config), config.parent)
     value = reading.file.value
     if not isinstance(value, dict) or not isinstance(value.get("pages"), list):
         reading.add_problem("pages", "required: a webMUSHRA configuration has a list of pages")
@@ -105,6 +103,7 @@ def read_webmushra(
     reading.without_reference = bool(mushra) and not any(  # misspelt, or filtered as an anchor
         get_close_matches(REFERENCE, map(str, page)) or _anchor_names(page) for page in mushra
     )
+    reading.root = _find_root(config, [page for _, page in reading.pages])
     for path, page in reading.pages:
         _check_page(reading, path, page)
     studies = [] if reading.problems else list(_build_studies(reading, listeners))
@@ -163,9 +162,21 @@ def _check_page(reading: _Reading, path: str, page: PageConfig) -> None:
             reading.add_problem(f"{path}.{key}", f"must be a path, got {show(file)}", remedy)
         elif not is_present(reading.root / file):
             message = f"file {file} does not exist in {reading.root}"
-            reading.add_problem(
-                f"{path}.{key}", message, "set --root to the folder that paths are relative to"
-            )
+            remedy = "paths are relative to the folder of the configuration, or one above it"
+            reading.add_problem(f"{path}.{key}", message, remedy)
+
+
+def _find_root(config: Path, pages: Iterable[PageConfig]) -> Path:
+    """Return the folder of the configuration or above that has most of its audio files."""
+    paths = [
+        file
+        for page in pages
+        if isinstance(stimuli := page.get("stimuli"), dict)
+        for file in (*stimuli.values(), page.get(REFERENCE))
+        if isinstance(file, str)
+    ]
+    folders = config.parent, *config.absolute().parent.parents
+    return max(folders, key=lambda folder: sum(is_present(folder / path) for path in paths))
 
 
 def _needs_reference(reading: _Reading, page: PageConfig) -> bool:
