@@ -403,7 +403,7 @@ def _ranked(goodness: Floats, counts: Ints) -> Ints:
     return np.lexsort((-goodness, np.repeat(np.arange(len(counts)), counts)))
 
 
-# --- Means over cases ----------------------------------------------------------------------------
+# --- Means over outputs --------------------------------------------------------------------------
 
 
 def mean_statistics(values: Floats) -> Floats:

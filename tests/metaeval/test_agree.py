@@ -460,7 +460,7 @@ def test_listeners_are_screened_as_is_said(tmp_path: Path) -> None:
     }
     screened = agree(scores, files["all"], screening=["p808"], scales=["SIG"], **QUICK)
     kept = agree(scores, files["kept"], screening=[], scales=["SIG"], **QUICK)
-    assert "screening excluded 3 listeners" in screened.notes
+    assert "screening excluded 3 raters" in screened.notes
     assert screened.scales[0].raters == 13
     both = [figure(one, "m", "global", "pearson").value for one in (screened, kept)]
     assert both[0] == both[1]
@@ -473,7 +473,7 @@ def test_a_rule_that_leaves_nobody_keeps_everybody_and_says_so(tmp_path: Path) -
     scores = score_rows(m=np.arange(24.0).reshape(6, 4), n=np.arange(24.0).reshape(6, 4) % 7)
     found = agreed(tmp_path, scores, rating_rows(votes, "OVRL"), screening=["p808"])
     assert found.scales[0].raters == 5
-    assert "screening would exclude all listeners, so all listeners are kept" in found.notes
+    assert "screening would exclude all raters, so all raters are kept" in found.notes
     heard = agreed(tmp_path, scores, rating_rows(votes, "OVRL"), screening=["unheard"])
     assert "unheard: not applied: playback was not recorded" in heard.notes
 
@@ -639,7 +639,7 @@ def test_repeated_votes_are_counted_as_votes(tmp_path: Path) -> None:
     rows = score_rows(m=noisy(votes, 3, 3))
     found = agreed(tmp_path, rows, [*ratings, *ratings[:30], *ratings[:10]])
     assert (
-        "70 votes are repeats of 30 ratings (same listener, output and scale); the first vote of "
+        "70 votes are repeats of 30 ratings (same rater, output and scale); the first vote of "
         "each is used"
     ) in found.notes
 

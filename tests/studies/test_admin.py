@@ -253,7 +253,7 @@ def test_who_did_not_hear_to_the_end_is_screened_out_of_the_store(
     (folder / "scores.csv").write_text("item,system,m\n" + "".join(rows))
     beside = agree(folder / "scores.csv", study=path, db=address, draws=5, permutations=5)
     assert {one.raters for one in beside.scales} == {2}
-    assert "screening excluded 1 listener" in beside.notes
+    assert "screening excluded 1 rater" in beside.notes
     assert "unheard: playback was not recorded for 1 answer" in beside.notes
     out = folder / "out.jsonl"
     run("study", "export", str(path), "--db", address, "-o", str(out))

@@ -24,7 +24,7 @@ CHUNKS_IN_32_BITS = 2**27
 
 @dataclass(frozen=True, slots=True)
 class ChunkGrid:
-    """Number of chunks of each case, and its start on the common axis."""
+    """Number of chunks of each output, and its start on the common axis."""
 
     chunk_size: float
     end: Floats
@@ -103,7 +103,7 @@ class BoundaryEvents:
 
     @property
     def both(self) -> Ints:
-        """Number of chunks of each case with a boundary on both sides."""
+        """Number of chunks of each output with a boundary on both sides."""
         return self.n_output + self.n_reference - np.diff(self.offsets)
 
     @property

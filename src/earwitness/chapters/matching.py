@@ -25,7 +25,7 @@ MIN_PARALLEL_CASES = 8  # fewer cases are traversed one after the other
 
 
 def greedy_matches(output: Ragged, reference: Ragged, collar: float) -> Ints:
-    """Return the number of matches of each case if the closest pairs are matched first.
+    """Return the number of matches of each output if the closest pairs are matched first.
 
     A pair can match if its distance is at most ``collar``. Of equal distances the lower reference
     index is matched first, then the lower output index.

@@ -63,7 +63,7 @@ class ChapterMetric(PairMetric):
 
 @dataclass(frozen=True)
 class ChapterMeans(ChapterMetric):
-    """Base class of metrics whose values are means over cases; NaN is left out of the mean."""
+    """Base class of metrics whose values are means over outputs; NaN is left out of the mean."""
 
     @abstractmethod
     def pair_values(self, pairs: ChapterCases) -> Floats:

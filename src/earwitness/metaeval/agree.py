@@ -84,16 +84,16 @@ def agree_with_ratings(
     analysis, notes = screened.settings, [*screened.screening.notes]
     excluded = len({*screened.screening.left})
     if screened.all_fail:
-        notes.append("screening would exclude all listeners, so all listeners are kept")
+        notes.append("screening would exclude all raters, so all raters are kept")
     elif excluded:
-        notes.append(f"screening excluded {count_text(excluded, 'listener')}")
+        notes.append(f"screening excluded {count_text(excluded, 'rater')}")
     kept, controls = _drop_controls(screened.kept, analysis)
     notes += score_notes
     if repeats := screened.doubled:
         rule, votes = analysis.doubled, sum(len(repeat.values) for repeat in repeats)
         used = "mean of each" if rule == MEAN_VOTE else f"{rule} vote of each"
         ratings = count_text(len(repeats), "rating")
-        about = "(same listener, output and scale)"
+        about = "(same rater, output and scale)"
         notes.append(f"{votes:,} votes are repeats of {ratings} {about}; the {used} is used")
     notes += [f"hidden references and anchors excluded: {', '.join(controls)}"] if controls else []
     worse = sorted(analysis.low_scales(kept))

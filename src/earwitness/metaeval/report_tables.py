@@ -456,7 +456,7 @@ def _mean_text(mean: Estimate) -> str:
 
 SCATTER_NOTE = (
     "Each dot is a system: its mean score (horizontal) and its mean rating (vertical) with "
-    "the confidence interval over listeners. Means are taken over outputs with both a score "
+    "the confidence interval over raters. Means are taken over outputs with both a score "
     "and a rating, each output counting once; if systems were rated on different items, "
     "means are adjusted for items. The line is the ITU-T P.1401 mapping."
 )

@@ -60,7 +60,7 @@ class OverallScores(TallyCollector):
 
 
 class LeftOutScores(TallyCollector):
-    """Estimates over cases with several references, with each reference left out in turn."""
+    """Estimates over outputs with several references, with each reference left out in turn."""
 
     def add(self, batch: ScoredBatch) -> None:
         """Add the cases of a batch that have several references."""

@@ -27,7 +27,7 @@ FILE_PATTERN = re.compile(r"(.+\.py):(\w+)")
 
 @dataclass(frozen=True)
 class FunctionMetric(Metric):
-    """Mean over cases of a function of a case, in which NaN is undefined."""
+    """Mean over outputs of a function of a case, in which NaN is undefined."""
 
     alone = True  # other processes do not know the function
     empty_cells: ClassVar[dict[str, str]] = {}

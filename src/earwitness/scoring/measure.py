@@ -240,7 +240,7 @@ class MeasureBlock:
         return ExtraStatistics(np.repeat(np.arange(len(cases)), cases.counts), statistics, names)
 
     def _annotators(self, cases: Cases) -> list[list[str]]:
-        """Return the annotators of each case; one without a name if there are no references."""
+        """Return the annotators of each output; one without a name if there are no references."""
         if self.references is None:
             return [["reference"] for _ in cases.items]
         pairs = zip(cases.items, cases.systems, strict=True)

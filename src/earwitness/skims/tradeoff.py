@@ -72,7 +72,7 @@ def correlate_with_z(z: ArrayLike, measured: ArrayLike) -> float:
 
 
 # --- Trade-off collector -------------------------------------------------------------------------
-# Only item hash, method, z, TC and SD of each case are kept. Lines may come in any order.
+# Only item hash, method, z, TC and SD of each output are kept. Lines may come in any order.
 
 
 class TradeoffRows(NamedTuple):

@@ -1,4 +1,4 @@
-"""Bootstrap over cases, listeners and items: weights of draws and percentile intervals."""
+"""Bootstrap over outputs, listeners and items: weights of draws and percentile intervals."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def mix_hashes(numbers: Hashes) -> Hashes:
     return numbers ^ (numbers >> np.uint64(31))
 
 
-# --- Bootstrap over cases ------------------------------------------------------------------------
+# --- Bootstrap over outputs ----------------------------------------------------------------------
 
 
 MULTINOMIAL_UP_TO = 100_000

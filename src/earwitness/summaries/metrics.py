@@ -64,7 +64,7 @@ class SummarizationAccuracy(SummaryItems):
     All reference summaries of an item form one network, so every item counts once, also in micro
     values. `wsumaccy_normalised_micro` divides the sum of weighted accuracies by the sum of
     ceilings, so items on which people agree count more. `wsumaccy_ceiling` has no micro value,
-    because the largest possible `wsumaccy_micro` is not a function of sums over cases.
+    because the largest possible `wsumaccy_micro` is not a function of sums over outputs.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ class WordAccuracy(SummaryPairs):
     Words are equal if they have the same position. Of alignments with the same number of edits, the
     one with most correct words is used.
 
-    Values without `_micro` are means over cases; for values with `_micro`, words are summed over
+    Values without `_micro` are means over outputs; for values with `_micro`, words are summed over
     all cases first. For several reference summaries, counts are averaged (or those of the best
     are used).
 
@@ -285,7 +285,7 @@ class WordAccuracy(SummaryPairs):
 class KeptWords(SummaryPairs):
     """Precision, recall and F1 of the kept words of the transcript, and compression rates.
 
-    Values without `_micro` are means over cases; for values with `_micro`, words are summed over
+    Values without `_micro` are means over outputs; for values with `_micro`, words are summed over
     all cases first. For several reference summaries, counts are averaged (or those of the best
     are used).
 
@@ -379,8 +379,9 @@ class WordStrings(SummaryMetric):
     The precision p_n is the share of strings of n consecutive words of the output that are also
     consecutive in at least one reference summary, by position, for n from 1 to `longest`.
 
-    Values without `_micro` are means over cases; for values with `_micro`, strings are summed over
-    all cases first. All reference summaries of an item are used at once, so every item counts once.
+    Values without `_micro` are means over outputs; for values with `_micro`, strings are summed
+    over all cases first. All reference summaries of an item are used at once, so every item counts
+    once.
 
     Parameters
     ----------
@@ -443,9 +444,9 @@ class WeightedPrecision(SummaryItems):
 
     The normalized values are divided by the weighted precision of the words kept by most people.
 
-    Values without `_micro` are means over cases; for values with `_micro`, shares of people are
-    summed over all cases first. All reference summaries of an item are used at once, so every item
-    counts once.
+    Values without `_micro` are means over outputs; for values with `_micro`, shares of people are
+    summed over all outputs first. All reference summaries of an item are used at once, so every
+    item counts once.
 
     References
     ----------

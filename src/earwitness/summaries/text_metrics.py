@@ -38,7 +38,8 @@ class Bleu(SummaryMetric):
 
     Words are compared as written. Counts are clipped to the largest count of any one reference
     summary; an output shorter than the reference summary closest in length has a brevity penalty.
-    `bleu` is the mean over cases; `bleu_corpus`, the micro value, sums counts over all cases first.
+    `bleu` is the mean over outputs; `bleu_corpus`, the micro value, sums counts over all outputs
+    first.
 
     ``smooth="none"`` is the definition of the paper. The other methods are those of sacreBLEU:
     `exp` halves the precision for every order without a match, `floor` and `add-k` use a small
@@ -172,9 +173,9 @@ class Rouge(SummaryPairs):
     Suitable for summaries in free wording and for extractive summaries. Texts are tokenized and
     stemmed as in `rouge_score` (`latin`), or tokenized in any script (`unicode`).
 
-    Values without `_micro` are means over cases; for values with `_micro`, n-grams are summed over
-    all cases first. For several reference summaries, counts are averaged (or those of the best are
-    used), so every item counts once.
+    Values without `_micro` are means over outputs; for values with `_micro`, n-grams are summed
+    over all cases first. For several reference summaries, counts are averaged (or those of the best
+    are used), so every item counts once.
 
     Parameters
     ----------
@@ -232,9 +233,10 @@ class SummaryBertScore(EncodedMetric, SummaryPairs):
     a folder or in the Hugging Face cache can be used instead. The signature includes model, layer,
     hash of the weights and versions of the libraries. Requires the extra `bert`.
 
-    Values without `_micro` are means over cases; for values with `_micro`, similarities and tokens
-    are summed over all cases first, and F1 is computed from both quotients. For several reference
-    summaries, sums are averaged (or those of the best are used), so every item counts once.
+    Values without `_micro` are means over outputs; for values with `_micro`, similarities and
+    tokens are summed over all outputs first, and F1 is computed from both quotients. For several
+    reference summaries, sums are averaged (or those of the best are used), so every item counts
+    once.
 
     References
     ----------
@@ -282,8 +284,8 @@ class MisrecognizedWords(SummaryMetric):
     """Share of words that a recognizer got wrong, in the summary and in its input.
 
     A word of a summary is wrong if it is aligned with no word of the transcript. The input of the
-    summarizer is the field `recognized` of the item. Words are summed over all cases. A summarizer
-    that avoids recognition errors has a lower share in summaries than in the input.
+    summarizer is the field `recognized` of the item. Words are summed over all outputs. A
+    summarizer that avoids recognition errors has a lower share in summaries than in the input.
 
     References
     ----------
