@@ -32,7 +32,7 @@ BUDGETS = {
     "engines": 800,
     "experiments": 18_500,
     "forms": 40_300,
-    "io": 15_600,
+    "io": 16_400,
     "material": 23_300,
     "metaeval": 54_400,
     "models": 20_100,

@@ -383,9 +383,9 @@ def test_what_is_said_twice_is_refused(tmp_path: Path) -> None:
         ('[{"item": "a"}, ', "1: is a JSON array"),
         ('[{"item": "a"}, 3]', "2: must be an object, got 3"),
         (b"\x80\x04\x95\x10", " is a Python pickle, which is never opened"),
-        (b"PK\x03\x04\x14\0\n\xff", " is an Excel workbook or another ZIP archive, not a text"),
+        (b"PK\x03\x04\x14\0\n\xff", " cannot be read as a workbook: "),
         (bytes.fromhex("d0cf11e0a1b11ae1"), " is an Excel workbook (.xls), not a text table"),
-        (b"PAR1\x15\x04", " is a Parquet file, not a text table — save it as CSV"),
+        (b"PAR1\x15\x04", " cannot be read as Parquet: "),
     ],
 )
 def test_files_that_are_no_tables_are_refused(tmp_path: Path, text: str | bytes, told: str) -> None:

@@ -109,6 +109,17 @@ class RecordSource:
             what = "standard input" if self.place == "-" else "an iterator"
             raise UsageError(f"{reason} reads the input several times — use a file, not {what}")
 
+    def starts_with(self, *starts: bytes) -> bool:
+        """Return whether the source is a file that starts with some of these bytes."""
+        if self.folder is None or not is_present(path := Path(str(self.place))):
+            return False
+        with path.open("rb") as file:
+            return file.read(max(map(len, starts))).startswith(starts)
+
+    def content(self) -> bytes:
+        """Return all bytes of the source, from which nothing was read before."""
+        return b"".join(self._chunks())
+
     def again(self) -> RecordSource:
         """Return the same source, to be read from its start."""
         return RecordSource(self.place, self.name)

@@ -21,6 +21,12 @@ import msgspec
 
 from earwitness.core import Input
 from earwitness.errors import SHOWN_PROBLEMS, InputError, Problem, file_problem
+from earwitness.io.binary_tables import (
+    PARQUET_START,
+    WORKBOOK_START,
+    parquet_records,
+    workbook_rows,
+)
 from earwitness.io.records import DECODE_ERRORS, JSON_ARRAY_MESSAGE
 from earwitness.io.schema import MAX_INTEGER_NAME, BadLine, Fault, load_json_line, show
 from earwitness.io.source import UTF8_BOM, RecordSource
@@ -490,9 +496,9 @@ UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 SHEET_REMEDY = "save its sheet as CSV (UTF-8)"
 # first bytes of files that are no text tables: what they are, and the remedy
 BINARY_KINDS = {
-    b"PK\x03\x04": ("is an Excel workbook or another ZIP archive, not a text table", SHEET_REMEDY),
+    WORKBOOK_START: ("is an Excel workbook or another ZIP archive, not a text table", SHEET_REMEDY),
     b"\xd0\xcf\x11\xe0": ("is an Excel workbook (.xls), not a text table", SHEET_REMEDY),
-    b"PAR1": ("is a Parquet file, not a text table", "save it as CSV or JSON Lines"),
+    PARQUET_START: ("is a Parquet file, not a text table", "save it as CSV or JSON Lines"),
     **dict.fromkeys(
         (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
         ("is a Python pickle, which is never opened: it can run any code", "export CSV or JSON"),
@@ -505,8 +511,11 @@ def read_table(
 ) -> tuple[InputTable, Input]:
     """Read a table; ``wanted`` are column names from which the delimiter is detected.
 
-    ``unfold`` takes the records out of a JSON document.
+    ``unfold`` takes the records out of a JSON document. Of a workbook, the first sheet with a table
+    is read.
     """
+    if source.starts_with(WORKBOOK_START, PARQUET_START):
+        return _read_binary(source.again(), wanted)
     try:
         lines = [line for block in source.blocks() for line in block.lines]
     except InputError as error:
@@ -519,6 +528,27 @@ def read_table(
         wrong.tell(0, "", *kind)
     wrong.refuse()
     table = _read_lines(source, lines, first.lstrip(), wrong, wanted, unfold)
+    table.hide_index()
+    return table, source.read()
+
+
+def _read_binary(source: RecordSource, wanted: Collection[str]) -> tuple[InputTable, Input]:
+    """Read an Excel workbook or a Parquet file."""
+    data, wrong = source.content(), TableFaults(source.name)
+    table: InputTable = CsvTable(wrong)
+    try:
+        if data.startswith(PARQUET_START):
+            records = RecordSource(parquet_records(data), source.name)
+            table = read_json([line for block in records.blocks() for line in block.lines], wrong)
+        else:
+            rows, note = workbook_rows(data)
+            table = read_csv(csv_text(rows), wrong, wanted)
+            table.notes += filter(None, [note])
+    except ValueError as error:
+        wrong.tell(0, "", str(error), "save it as CSV (UTF-8)")
+    if not wrong.count and not table.rows:
+        wrong.tell(0, "", "has no table")
+    wrong.refuse()
     table.hide_index()
     return table, source.read()
 

@@ -492,8 +492,9 @@ def _read_bvcc(table: InputTable, options: ColumnOptions) -> Reading:
 
 
 ROLE_SYNONYMS = {
+    "item": ("item_id", "record", "record_id", "record id", "clip", "clip_id", "utterance"),
     "listener": ("listener_id", "listenerid", "subject", "rater", "worker", "workerid"),
-    "system": ("condition", "system_id", "systemid"),
+    "system": ("condition", "system_id", "systemid", "model"),
     "value": ("rating", "score", "vote"),
 }
 SAMPLE_SYNONYMS = ("wav", "wav_path", "wavfile", "filename", "file_name", "path", "audio_path")
@@ -507,6 +508,8 @@ def _match_synonyms(table: InputTable, options: ColumnOptions) -> ColumnOptions:
     for role, names in ROLE_SYNONYMS.items():
         if role in said or role in table.names:
             continue
+        if role == "item" and _only_column(table, (*SAMPLE_COLUMNS, *SAMPLE_SYNONYMS)):
+            continue  # items are found in file names
         if role == "value" and "scale" not in {*table.names, *said}:
             continue  # the column itself is the scale
         if column := _only_column(table, names):

@@ -77,14 +77,15 @@ def fit_rubric(options: ColumnOptions, table: InputTable, said: str = "") -> Col
     cells = table.cells(options.name_of("scale")) if "scale" in long else table.names
     written = [text for text in dict.fromkeys(cells) if isinstance(text, str)]
     for name in [said] if said else BUILT_IN_RUBRICS:
-        dimension_of = {
-            text: dimension
-            for text in written
-            if (dimension := spellings(name).get(fold_name(text)))
-        }
+        dimension_of = _dimensions_of(written, spellings(name))
+        averaged = _dimensions_of(written, spellings(name), averaged=True)
+        if options.means is not False and len(averaged) > len(dimension_of):
+            dimension_of = averaged
         dimensions = read_rubric(name).names
         lacking = [dimension for dimension in dimensions if dimension not in dimension_of.values()]
         if not lacking:
+            if dimension_of is averaged:
+                options = accept_means(table, options)
             return _add_rubric_columns(options, read_rubric(name), dimension_of, wide=not long)
         if said:
             has = ", ".join(show(name) for name in table.names if name)
@@ -93,6 +94,16 @@ def fit_rubric(options: ColumnOptions, table: InputTable, said: str = "") -> Col
                 message = f"missing dimension of the rubric {read_rubric(name).name}"
                 table.tell(HEADER_LINE, one, message, remedy)
     return options
+
+
+def _dimensions_of(
+    written: Iterable[str], known: Mapping[str, str], *, averaged: bool = False
+) -> dict[str, str]:
+    """Return dimensions by the names of their columns, or of the columns of their means."""
+    folded = {text: fold_name(text) for text in written}
+    if averaged:
+        folded = {text: name[:-4] for text, name in folded.items() if name.endswith(" avg")}
+    return {text: known[name] for text, name in folded.items() if name in known}
 
 
 def _add_rubric_columns(
