@@ -20,7 +20,7 @@ from earwitness.analysis.results import Results
 from earwitness.cli.main import group
 from earwitness.core import Rating
 from earwitness.errors import InputError, UsageError
-from earwitness.io.tables import records_csv
+from earwitness.io.tables import csv_text, records_csv
 from earwitness.report import apply_renderer
 from earwitness.studies.analyse import results_write, study_analyse, study_results
 from earwitness.studies.answers import answer_line
@@ -719,3 +719,32 @@ def test_two_listeners_tell_no_systems_apart_however_small_p_is(tmp_path: Path) 
     p, better = contrast(3)
     assert p < 0.05
     assert better == "B"
+
+
+def test_conditions_keep_clips_of_a_study_and_rows_of_its_tables(
+    simulated: SimulatedStudy, tmp_path: Path
+) -> None:
+    study, path = simulated.design.study, answers(tmp_path, simulated)
+    found = study_analyse(path, study=study, where=["location=kitchen", "snr>0"], draws=DRAWS)
+    kept = {
+        clip.name
+        for clip in study.material
+        if clip.covariates["location"] == "kitchen" and float(clip.covariates["snr"]) > 0
+    }
+    votes = [vote for vote in ratings(simulated) if vote.key.item in kept]
+    wanted = results(study, votes)
+    assert repr(found.scales) == repr(wanted.scales)
+    assert "|where(location=kitchen,snr>0)|" in found.signature
+    assert sum("which are kept" in note for note in found.notes) == 2
+    table = tmp_path / "votes.csv"
+    lines = [("item", "system", "listener", "scale", "value", "room")] + [
+        (*(vote.key.item, vote.key.system, vote.listener, vote.scale, vote.value), n % 2)
+        for n, vote in enumerate(votes)
+    ]
+    table.write_text(csv_text(lines))
+    one = study_analyse(table, study=study, where="room=1", draws=DRAWS)
+    assert sum(mean.votes for scale in one.scales for mean in scale.systems.values()) == sum(
+        n % 2 for n in range(len(votes))
+    )
+    with pytest.raises(UsageError, match='where: no item or rater has a "loc" — known: location'):
+        study_analyse(path, study=study, where="loc=kitchen")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,9 +15,10 @@ from earwitness.analysis.plan import ALL_SCALES
 from earwitness.analysis.results import Procedure, StimulusComment
 from earwitness.analysis.settings import AnalysisSettings, parse_anchors
 from earwitness.core import Input, Key, Rating, Score, StrPath, load_json
-from earwitness.errors import UsageError, nearest
+from earwitness.errors import InputError, MissingExtra, UsageError, nearest
+from earwitness.io.binary_tables import BINARY_STARTS
 from earwitness.io.source import RecordSource
-from earwitness.io.tables import unescape_cell
+from earwitness.io.tables import read_table, unescape_cell
 from earwitness.ratings.columns import AUTO_LAYOUT, LAYOUTS, ONLY_SYSTEM, Limit
 from earwitness.ratings.names import KnownNames
 from earwitness.ratings.reader import OffScaleVote, RatingsTable, read_ratings
@@ -129,6 +131,11 @@ class TableOptions:
 
 def column_names(table: StrPath | RecordSource) -> set[str]:
     """Return the columns of a table from its first line; empty if it cannot be looked at."""
+    source = table if isinstance(table, RecordSource) else RecordSource(table)
+    if source.starts_with(*BINARY_STARTS):
+        with suppress(InputError, MissingExtra):
+            return {*read_table(source, ())[0].names}
+        return set()
     return {*table.first()} if isinstance(table, RecordSource) else field_names(first_bytes(table))
 
 
@@ -191,6 +198,37 @@ def only_system(
         if sample_pattern or any(item not in name or system in name for name in names_by_file):
             return ""
     return ONLY_SYSTEM
+
+
+def filter_ratings(
+    ratings: Sequence[Rating], groups: Groupings, where: Filter
+) -> tuple[list[Rating], set[str] | None, list[str]]:
+    """Return the ratings of items and raters for which conditions on their groups hold.
+
+    The items that were kept are returned as well, or None if no condition is about items, and a
+    note for each condition.
+    """
+    kept_ratings, kept_items, notes = [*ratings], None, list[str]()
+    for condition in where.conditions:
+        if condition.field not in groups:
+            remedy = nearest(condition.field, groups)
+            raise UsageError(f'where: no item or rater has a "{condition.field}" — {remedy}')
+        of, group_of = groups[condition.field].of, groups[condition.field].groups
+        owners = [rating.key.item if of == "item" else rating.listener for rating in kept_ratings]
+        known = {*owners} & {*group_of}
+        kept = {owner for owner in known if condition.holds(group_of[owner])}
+        missing = len({*owners}) - len(known)
+        told = f"{''.join(condition)} holds for {len(kept):,} of {len({*owners}):,} rated {of}s"
+        about = f" ({missing:,} without {condition.field})" if missing else ""
+        if not kept:
+            raise UsageError(f"where: {told}{about}")
+        notes.append(f"{told}, which are kept{about}")
+        kept_ratings = [
+            rating for rating, owner in zip(kept_ratings, owners, strict=True) if owner in kept
+        ]
+        if of == "item":
+            kept_items = {str(owner) for owner in kept}
+    return kept_ratings, kept_items, notes
 
 
 # --- Ratings of several files --------------------------------------------------------------------

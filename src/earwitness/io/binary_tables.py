@@ -11,7 +11,7 @@ from zipfile import ZipFile
 from earwitness.errors import MissingExtra
 from earwitness.io.frames import frame_records
 
-WORKBOOK_START, PARQUET_START = b"PK\x03\x04", b"PAR1"
+BINARY_STARTS = WORKBOOK_START, PARQUET_START = b"PK\x03\x04", b"PAR1"
 WORKBOOK_PART = "xl/workbook.xml"
 MAX_UNPACKED_BYTES = 1 << 28
 MAX_EMPTY_ROWS = 1000  # one after the other, after which a sheet has no more rows

@@ -22,6 +22,7 @@ import msgspec
 from earwitness.core import Input
 from earwitness.errors import SHOWN_PROBLEMS, InputError, Problem, file_problem
 from earwitness.io.binary_tables import (
+    BINARY_STARTS,
     PARQUET_START,
     WORKBOOK_START,
     parquet_records,
@@ -514,7 +515,7 @@ def read_table(
     ``unfold`` takes the records out of a JSON document. Of a workbook, the first sheet with a table
     is read.
     """
-    if source.starts_with(WORKBOOK_START, PARQUET_START):
+    if source.starts_with(*BINARY_STARTS):
         return _read_binary(source.again(), wanted)
     try:
         lines = [line for block in source.blocks() for line in block.lines]

@@ -12,6 +12,7 @@ from earwitness.analysis.prepare import MEAN_VOTE
 from earwitness.analysis.rating_set import (
     RatingSet,
     TableOptions,
+    filter_ratings,
 )
 from earwitness.analysis.settings import AnalysisSettings
 from earwitness.core import Progress, Rating, StrPath, count_text, group_values
@@ -216,31 +217,13 @@ def _read_tables(
 
 def _filter_inputs(inputs: ScoresAndRatings, where: Filter) -> ScoresAndRatings:
     """Return the scores and ratings of items and raters for which the conditions hold."""
-    notes = [*inputs.notes]
-    scores, fewer, ratings = inputs.scores, inputs.fewer, inputs.ratings
-    for condition in where.conditions:
-        if condition.field not in inputs.groups:
-            remedy = nearest(condition.field, inputs.groups)
-            raise UsageError(f'where: no item or rater has a "{condition.field}" — {remedy}')
-        grouping = inputs.groups[condition.field]
-        rated = {
-            rating.key.item if grouping.of == "item" else rating.listener for rating in ratings
-        }
-        kept = {one for one in rated if one in grouping.groups}
-        missing = len(rated) - len(kept)
-        kept = {one for one in kept if condition.holds(grouping.groups[one])}
-        told = f"{''.join(condition)} holds for {len(kept):,} of {len(rated):,} rated"
-        about = f" ({missing:,} without {condition.field})" if missing else ""
-        notes.append(f"{told} {grouping.of}s, which are kept{about}")
-        if not kept:
-            raise UsageError(f"where: {told} {grouping.of}s{about}")
-        if grouping.of == "item":
-            ratings = [rating for rating in ratings if rating.key.item in kept]
-            scores = [score for score in scores if score.key.item in kept]
-            fewer = [one for one in fewer if one.key.item in kept]
-        else:
-            ratings = [rating for rating in ratings if rating.listener in kept]
+    ratings, items, notes = filter_ratings(inputs.ratings, inputs.groups, where)
+    scores, fewer = inputs.scores, inputs.fewer
+    if items is not None:
+        scores = [score for score in scores if score.key.item in items]
+        fewer = [one for one in fewer if one.key.item in items]
     chosen = f"{inputs.kept}{where.signature}"
+    notes = [*inputs.notes, *notes]
     return replace(
         inputs, scores=scores, fewer=fewer, ratings=ratings, notes=tuple(notes), kept=chosen
     )

@@ -17,7 +17,7 @@ from earwitness.analysis.rating_set import (
 )
 from earwitness.analysis.screening import PRESETS, SCREENS
 from earwitness.analysis.settings import NO_RULES, AnchorNames
-from earwitness.core import Progress, StrPath, group_values, no_progress
+from earwitness.core import Progress, StrPath, no_progress
 from earwitness.errors import UsageError
 from earwitness.io.source import RecordSource, TableInput, table_inputs
 from earwitness.metaeval.agree import SCORE_ARGUMENTS, ScoreOptions, agree_with_ratings
@@ -33,11 +33,12 @@ from earwitness.studies.collect import (
     check_scores,
     rated_fields,
     read_rating_set,
+    split_conditions,
     stored_rating_set,
 )
 from earwitness.studies.file.reader import read_study
 from earwitness.studies.study import Study
-from earwitness.task import Filter, parse_where
+from earwitness.task import parse_where
 from earwitness.version import __version__
 
 
@@ -147,12 +148,8 @@ def agree(
     keep = parse_where(where)
     if plan is None:
         check_conditions(keep, [*tables, *files])
-        rated = {name for file in files for name in column_names(file)}
-        conditions = group_values(
-            (condition.field in rated, condition) for condition in keep.conditions
-        )
-        reading = replace(reading, where=Filter(tuple(conditions.get(True, ()))))
-        keep = Filter(tuple(conditions.get(False, ())))
+        of_rows, keep = split_conditions(keep, files)
+        reading = replace(reading, where=of_rows)
     fields = tuple(
         dict.fromkeys((*settings.by, *(condition.field for condition in keep.conditions)))
     )

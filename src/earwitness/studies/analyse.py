@@ -25,6 +25,7 @@ from earwitness.analysis.rating_set import (
     RatingSet,
     TableOptions,
     check_roles,
+    filter_ratings,
 )
 from earwitness.analysis.report import results_report
 from earwitness.analysis.report.export import methods_paragraph, results_json, tables_csv
@@ -52,6 +53,7 @@ from earwitness.studies.collect import (
     form_groups,
     rating_set,
     read_rating_set,
+    split_conditions,
     stored_rating_set,
     study_groups,
     study_scales,
@@ -301,8 +303,8 @@ def study_analyse(
         How tables are read. Its fields may also be passed as arguments: ``pattern``, ``columns``,
         ``constants``, ``layout``, ``rubric``, ``faults``.
     where
-        Conditions on columns of tables, such as ``experiment=quality``; only rows for which all of
-        them hold are used.
+        Conditions on columns of tables or fields of items or listeners, such as
+        ``experiment=quality``; only ratings for which all of them hold are used.
     progress
         Called with the number of steps done and the total.
     **how
@@ -342,13 +344,17 @@ def study_analyse(
     settings = settings_of(plan, means=means, **how)
     files = table_inputs(ratings, "ratings")
     keep = parse_where(where)
-    check_conditions(keep, [] if plan else files)
-    reading = replace(reading, where=keep)
+    if plan is None:
+        check_conditions(keep, files)
+    of_rows, of_groups = split_conditions(keep, files)
+    reading = replace(reading, where=of_rows)
     if db is not None:
         material = stored_rating_set(plan, db, files, settings)
     else:
         check_ratings(files, study)
         material = read_rating_set(files, plan, reading, settings)
+    chosen, _, notes = filter_ratings(material.ratings, material.groups, of_groups)
+    material = replace(material, ratings=chosen, notes=(*material.notes, *notes))
     check_roles(material, how)
     if plan is None and material.has_means and not means:
         settings = settings_of(None, means=True, **how)

@@ -15,7 +15,6 @@ from earwitness.analysis.rating_set import (
     RatingSet,
     TableOptions,
     column_names,
-    field_names,
     first_bytes,
     has_answers,
     read_tables,
@@ -119,7 +118,7 @@ def file_kind(path: StrPath, listener: str = "listener") -> str:
         return "study"
     if start.startswith(SQLITE_MAGIC) or (ending in STORE_SUFFIXES and not start):
         return "store"
-    names = field_names(start)
+    names = column_names(path)
     if {"page", "values"} <= names:
         return "answers"
     return "ratings" if listener in names else "scores"
@@ -132,6 +131,13 @@ def check_conditions(where: Filter, tables: Sequence[Path | RecordSource]) -> No
         if not tables or (names and condition.field not in names):
             remedy = nearest(condition.field, names) if tables else "name tables without a study"
             raise UsageError(f'where: no table has a column "{condition.field}" — {remedy}')
+
+
+def split_conditions(where: Filter, tables: Sequence[Path | RecordSource]) -> tuple[Filter, Filter]:
+    """Return the conditions on columns of tables, and all others."""
+    columns = {name for one in tables if not has_answers(one) for name in column_names(one)}
+    parts = group_values((one.field in columns, one) for one in where.conditions)
+    return Filter(tuple(parts.get(True, ()))), Filter(tuple(parts.get(False, ())))
 
 
 def rated_fields(
