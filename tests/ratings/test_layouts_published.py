@@ -122,6 +122,24 @@ def test_a_file_per_listener_is_named_after_the_listener(tmp_path: Path) -> None
     assert any(note.startswith("files rate the same outputs") for note in results.notes)
 
 
+def test_anchors_beside_the_clips_are_told_in_one_message_and_can_be_left_out(
+    tmp_path: Path,
+) -> None:
+    clips = [f"1,1,C{s}/clip{i}.wav,SIG,{vote(s, i, 1)}" for s, i in product(SYSTEMS, ITEMS)]
+    anchors = [f"1,0,i{n:02}.wav,{scale},3" for n in range(12) for scale in ("SIG", "BAK")]
+    path = tmp_path / "subject_1.csv"
+    path.write_text("\n".join(["subset,session,file,scale,vote", *anchors, *clips]) + "\n")
+    with pytest.raises(InputError) as refusal:
+        study_analyse(path)
+    (problem,) = refusal.value.problems
+    assert '12 of 32 names do not match the pattern {system}/{item}.wav, such as "i00.wav"' in str(
+        problem
+    )
+    assert "--where session!=0" in problem.remedy
+    (scale,) = study_analyse(path, where="session!=0", mixed=False).scales
+    assert {system.votes for system in scale.systems.values()} == {len(ITEMS)}
+
+
 # matrices of numbers
 
 

@@ -201,6 +201,9 @@ def match_known_names(
     return [matched.get(cell, cell) for cell in cells]
 
 
+MAX_LISTED_SAMPLES = 3  # names that do not match; more are counted in one message
+
+
 def divide_samples(
     table: InputTable, where: str, pattern: Pattern, notes: list[str]
 ) -> dict[str, Sequence[Cell]]:
@@ -217,6 +220,12 @@ def divide_samples(
     if len(bad) == len({*cells}) > 1:
         first = f"no sample name matches the pattern {pattern.text}, e.g. {show_cell(cells[0])}"
         table.tell(table.lines[0], where, first, remedy)
+        table.wrong.refuse()
+    if len(bad) > MAX_LISTED_SAMPLES:
+        line, cell = next(x for x in zip(table.lines, cells, strict=True) if x[1] in bad)
+        names = f"{len(bad):,} of {len({*cells}):,} names do not match the pattern {pattern.text}"
+        remedy = "change the pattern, or leave these rows out, as in --where session!=0"
+        table.tell(line, where, f"{names}, such as {show_cell(cell)}", remedy)
         table.wrong.refuse()
     tell_cells(table, cells, bad)
     if several := sorted(sample for sample, way in divisions.items() if way.several):
