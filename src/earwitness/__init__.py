@@ -2,7 +2,7 @@
 
 Score outputs
 -------------
-score, compare, people, metrics, gather, network
+score, compare, people, metrics, gather, network, Accumulator
 
 Run listening tests
 -------------------
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from earwitness.material.selection import audio_select as audio_select
     from earwitness.output_formats import render as render
     from earwitness.registry import metrics as metrics
+    from earwitness.scoring.accumulator import Accumulator as Accumulator
     from earwitness.scoring.compare import compare as compare
     from earwitness.scoring.score import people as people
     from earwitness.scoring.score import score as score
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from earwitness.word_networks import network as network
 
 FUNCTION_MODULES = {
+    "Accumulator": "scoring.accumulator",
     "agree": "studies.agree",
     "align": "speech.align",
     "audio_clips": "material.clips",

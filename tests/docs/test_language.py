@@ -192,7 +192,7 @@ WITHOUT_EXAMPLE = {"align", "skim", "study_anchors", "study_import", "study_impo
 WITHOUT_EXAMPLE |= {"study_enter", "study_sheets", "transcribe"}
 
 
-@pytest.mark.parametrize("name", [*earwitness.FUNCTION_MODULES])
+@pytest.mark.parametrize("name", sorted({*earwitness.FUNCTION_MODULES} - {"Accumulator"}))
 def test_exported_functions_have_numpy_docstrings(name: str) -> None:
     text = inspect.getdoc(getattr(earwitness, name)) or ""
     sections = [

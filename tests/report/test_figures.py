@@ -23,6 +23,7 @@ from earwitness.core import (
     WordNetwork,
 )
 from earwitness.errors import EarwitnessWarning, MissingExtra, UsageError
+from earwitness.report import apply_renderer
 from earwitness.report.figures import save_figures
 from earwitness.report.parts import (
     CategoryShares,
@@ -47,6 +48,7 @@ from earwitness.report.parts import (
     ValueSpread,
     VoteCounts,
 )
+from earwitness.scoring.score import score
 
 SYSTEMS = ("_base $1", "conformer-large-v2.1-beam8", "c & <d>")
 DISTANCE = Value("distance", "low", 0, inf, "distance in seconds", "s")
@@ -312,6 +314,18 @@ def test_a_note_lists_the_letters_that_no_font_has(tmp_path: Path) -> None:
     part = Intervals("MOS ↑", MOS, "", (("\U0001f9c9", {"a": estimate(3)}),))
     with pytest.warns(EarwitnessWarning, match='no font has "\U0001f9c9" — install a font'):
         save_figures(report(part), tmp_path / "figures")
+
+
+def test_a_result_draws_the_figures_that_are_saved(tmp_path: Path) -> None:
+    chapters = Path(__file__).parents[2] / "examples" / "chapters"
+    scores = score(chapters / "outputs.jsonl", chapters / "references.jsonl", metrics="collar")
+    files = save_figures(apply_renderer(scores, "report"), tmp_path / "figures")
+    assert [path.stem[3:] for path in files[::3]] == [*scores.figure_names]
+    scores.plot().savefig(tmp_path / "first.png", dpi=60)
+    assert len(scores.plot().axes) == len(scores.plot(scores.figure_names[0]).axes) > 0
+    assert (tmp_path / "first.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(UsageError, match='unknown figure "x" — known: '):
+        scores.plot("x")
 
 
 def test_an_existing_folder_is_refused(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from earwitness.report.columns import TableRows, table_csv
 if TYPE_CHECKING:
     import pandas
     import polars
+    from matplotlib.figure import Figure
 
 SHOWN_LINES = 26  # of a report in an interactive session
 DISPLAY_WIDTH = 88
@@ -72,6 +73,40 @@ class Result:
             self.to_records(table), infer_schema_length=None, strict=False
         )
         return frame
+
+    @property
+    def figure_names(self) -> tuple[str, ...]:
+        """Names of the figures of the report; they need matplotlib (extra ``figures``)."""
+        from earwitness.report.figures import list_drawings
+
+        return tuple(name for name, *_ in list_drawings(apply_renderer(self, "report")))
+
+    def plot(self, figure: str | None = None) -> Figure:
+        """Return a figure of the report.
+
+        Parameters
+        ----------
+        figure
+            Name of the figure; see ``figure_names``. By default the first one.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        UsageError
+            If the result has no such figure.
+        """
+        from earwitness.report.figures import draw_figure, list_drawings
+
+        drawings = {name: draw for name, _, draw in list_drawings(apply_renderer(self, "report"))}
+        if not drawings:
+            raise UsageError("the result has no figure")
+        name = next(iter(drawings)) if figure is None else figure
+        if name not in drawings:
+            raise UsageError(f'unknown figure "{name}" — {nearest(name, drawings)}')
+        return draw_figure(drawings[name])
 
     def __repr__(self) -> str:
         from earwitness.report.text import render_text

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from earwitness.core import StrPath
 from earwitness.errors import MissingExtra
@@ -83,29 +83,47 @@ def save_figures(report: Report, folder: StrPath) -> list[Path]:
     list of Path
         Paths of the files, in the order of the report.
     """
-    styles = SeriesStyles(report.series, report.human)
-    drawings = [
-        (part, kind, draw)
-        for section in report.sections
-        for part in section.parts
-        for kind, draw in _find_drawings(part, styles)
-    ]
+    drawings = list_drawings(report)
     digits = max(2, len(str(len(drawings))))
     names = []
     with AtomicFolder(Path(folder)) as place, print_style():
-        for count, (part, kind, draw) in enumerate(drawings, 1):
-            title = getattr(part, "title", "")
-            name = _ascii_name(title)
-            words = [f"{count:0{digits}}", name, "" if name.endswith(kind) else kind]
-            stem = "-".join(filter(None, words))
-            figure = draw()
-            lay_out(figure)
+        for count, (name, title, draw) in enumerate(drawings, 1):
+            figure = draw_figure(draw)
             figure.set_layout_engine("none")  # the same layout in all formats
             for ending, metadata in FILE_FORMATS.items():
-                names.append(f"{stem}.{ending}")
+                names.append(f"{count:0{digits}}-{name}.{ending}")
                 about = {"Title": f"{report.title}: {title}", **metadata}
                 figure.savefig(place / names[-1], metadata=about)
     return [Path(folder) / name for name in names]
+
+
+class Drawing(NamedTuple):
+    """A figure of a report that can be drawn."""
+
+    name: str
+    title: str
+    draw: Callable[[], Figure]
+
+
+def list_drawings(report: Report) -> list[Drawing]:
+    """Return all figures of a report, in its order."""
+    styles = SeriesStyles(report.series, report.human)
+    drawings = []
+    for part in (part for section in report.sections for part in section.parts):
+        title = getattr(part, "title", "")
+        name = _ascii_name(title)
+        for kind, draw in _find_drawings(part, styles):
+            words = filter(None, [name, "" if name.endswith(kind) else kind])
+            drawings.append(Drawing("-".join(words), title, draw))
+    return drawings
+
+
+def draw_figure(draw: Callable[[], Figure]) -> Figure:
+    """Draw a figure and lay it out, in the style for print."""
+    with print_style():
+        figure = draw()
+        lay_out(figure)
+    return figure
 
 
 def _ascii_name(title: str) -> str:
