@@ -95,7 +95,8 @@ def _ranking_sentence(ranking: ScaleRanking) -> str:
     tests, worse, others = _tests_of_best(ranking)
     ahead = f"{best} has the highest value ({size})"
     if others:
-        ahead += f", {number(tests[others[0]].difference.value, value)} above {others[0]}"
+        lead = tests[others[0]].difference.value
+        ahead += f", {number(lead, value)} above {others[0]}" if lead else f", like {others[0]}"
     if others and ranking.has_few_units:
         reason = too_few_phrase(ranking, f"which metric is best in {task}")
         return f"{reason[0].upper()}{reason[1:]} ({sizes}); {ahead}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise, product
-from math import ceil, floor, isfinite, isnan, log, log10
+from math import ceil, floor, inf, isfinite, isnan, log, log10
 from typing import NamedTuple
 
 from earwitness.core import Contrast, Estimate, Value, WordNetwork
@@ -91,12 +91,15 @@ PERCENT_AXIS = Axis(0.0, 100.0, (0.0, 25.0, 50.0, 75.0, 100.0))
 def fit_axis(numbers: Iterable[float], value: Value | None = None) -> Axis:
     """Return an axis that covers the numbers; shares go from 0 to 1, scales from end to end.
 
+    Uneven ends are those of the numbers, where nobody knows the ends of the scale.
+
     >>> fit_axis([0.2, 3.1]).ticks
     (0.0, 1.0, 2.0, 3.0, 4.0)
     """
     if value is not None and (value.low, value.high) == (0, 1):
         return Axis(0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0))
-    if value is not None and value.high != 1 and isfinite(value.high - value.low):
+    ends = (value.low, value.high) if value is not None and value.high != 1 else (-inf, inf)
+    if value is not None and all(end % 0.5 == 0 for end in ends):  # that of infinity is NaN
         return _scale_axis(value.low, value.high)
     finite = [x for x in numbers if isfinite(x)] or [0.0, 1.0]
     low, high = min(finite), max(finite)

@@ -393,6 +393,11 @@ def test_axes_of_scales_have_few_ticks_at_even_distances(low: float, high: float
     assert (axis.ticks[0], axis.ticks[-1]) == (axis.low, axis.high)
 
 
+def test_an_axis_has_round_ticks_where_the_ends_of_a_scale_are_those_of_its_votes() -> None:
+    axis = fit_axis([2.4, 3.1], replace(RATING, low=2.1375, high=3.8125))
+    assert axis.ticks == (2.4, 2.6, 2.8, 3.0, 3.2)
+
+
 def test_axes_have_places_on_both_scales_and_can_be_widened() -> None:
     linear, logarithmic = Axis(1.0, 100.0), Axis(1.0, 100.0, is_logarithmic=True)
     assert [linear.place(x) for x in (-inf, 1, 50.5, inf)] == [0.0, 0.0, 50.0, 100.0]
