@@ -108,7 +108,9 @@ def _table_rows(path: Path, problems: list[Problem]) -> Iterator[SheetRow]:
 
 DAMAGE_REMEDY = "open it in a PDF program, and save it again"
 # besides its own errors, pypdf raises these if a file is damaged
-DAMAGE_ERRORS = (AttributeError, LookupError, NotImplementedError, TypeError, ValueError)
+DAMAGE_ERRORS = (  # raised by pypdf
+    *(AssertionError, AttributeError, LookupError, NotImplementedError, TypeError, ValueError),
+)
 EMPTY_PDF_REMEDY = "add marks, and save the file instead of printing it"
 NUMBER_REMEDY = "type the number of its skim above the cross; handwritten numbers are not read"
 TYPE_REMEDY = "type its values into the table of: earwitness study sheets"
@@ -151,7 +153,9 @@ def _pdf_rows(path: Path, problems: list[Problem], notes: list[str]) -> Iterator
         problems.append(file_problem(path, message, SHEETS_REMEDY))
         return
     except (DeprecationError, PyPdfError, RecursionError, *DAMAGE_ERRORS) as error:
-        problems.append(file_problem(path, f"cannot be read: {error}", DAMAGE_REMEDY))
+        problems.append(
+            file_problem(path, f"cannot be read: {str(error) or 'it is damaged'}", DAMAGE_REMEDY)
+        )
         return
     if not found:
         problems.append(file_problem(path, "has no sheets of a study", SHEETS_REMEDY))
