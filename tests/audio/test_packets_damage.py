@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import soundfile
 
 from earwitness.audio.decode import LibsndfileDecoder, decoder_name, decoder_of
 from earwitness.audio.mp3 import layout_of
@@ -166,3 +167,14 @@ def test_a_decoder_is_named_with_its_version(originals: Path) -> None:
     assert decoder_name(originals / "a.flac").startswith("libsndfile-1.")
     assert decoder_name(originals / "a.ogg") == decoder_name(originals / "a.mp3")
     assert decoder_name(originals / "a.mp3").startswith("libavcodec-")
+
+
+def test_a_file_that_changes_its_channels_keeps_those_of_its_header(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.wav"
+    soundfile.write(path, np.linspace(-0.5, 0.5, 800), 8000)
+    decoder = LibsndfileDecoder(path)
+    both = np.stack([np.full(800, 0.25), np.full(800, 0.5)], axis=1)  # as of a damaged MP3 file
+    monkeypatch.setattr(decoder._file, "read", lambda frames, **_: both[:frames])
+    assert decoder.read(100).tolist() == [[0.375]] * 100

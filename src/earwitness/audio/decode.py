@@ -20,7 +20,7 @@ from earwitness.audio.files import (
     sound_subtype,
 )
 from earwitness.audio.mp3 import Mp3Decoder, Mp3Layout, layout_of, mp3_facts
-from earwitness.audio.packets import PyAvDecoder, av_library
+from earwitness.audio.packets import PyAvDecoder, av_library, match_channels
 from earwitness.audio.wav import (
     FLOAT_TAG,
     SUBTYPES,
@@ -60,9 +60,9 @@ class LibsndfileDecoder:
         """Return frames as 32-bit floats, or as another chosen sample type."""
         if self._file is None:
             raise DecodingError("seeking failed")
-        return np.asarray(
-            self._attempt(lambda: self._file.read(frames, dtype=self.sample_type, always_2d=True))
-        )
+        how = {"dtype": self.sample_type, "always_2d": True}
+        samples = np.asarray(self._attempt(lambda: self._file.read(frames, **how)))
+        return match_channels(samples, self.facts.channels)
 
     def close(self) -> None:
         """Close the file."""

@@ -98,9 +98,14 @@ def samples_of(frame: Any, channels: int) -> Samples:
             rows = (rows - 128.0) / 128
         elif rows.dtype.kind == "i":
             rows = rows / 2.0 ** (8 * rows.dtype.itemsize - 1)
-    if width != channels:  # joined files
-        rows = np.repeat(rows.mean(axis=1, keepdims=True), channels, axis=1)
-    return np.asarray(rows, np.float32)
+    return np.asarray(match_channels(rows, channels), np.float32)
+
+
+def match_channels(rows: Samples, channels: int) -> Samples:
+    """Return samples in a number of channels, which changes within joined and damaged files."""
+    if rows.shape[1] == channels:
+        return rows
+    return np.repeat(rows.mean(axis=1, keepdims=True), channels, axis=1)
 
 
 # --- Files with packet times ---------------------------------------------------------------------
