@@ -34,7 +34,7 @@ SETTINGS = {
 }
 TESTS = ["-m", "pytest", "-q", "--dist", "worksteal", "-m", ""]  # including simulations
 PARTS = {
-    "All tests with full counts": [*TESTS, "-n", "2", "--durations=12"],
+    "All tests with full counts": [*TESTS, "-n", "2", "-o", "faulthandler_timeout=1200"],
     "Browser tests in Chromium": [*TESTS, "-n", "3", "browser"],
     "Chapter metrics compared with chunkseg": ["benchmarks/chapters.py"],
     "BERTScore of titles compared with bert-score": ["benchmarks/titles.py"],

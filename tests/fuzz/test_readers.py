@@ -32,7 +32,7 @@ from helpers.readers import FUZZ, READERS, STACK, make_samples
 from helpers.samples import many
 
 CASES = many(10, 10**9)  # of each reader, at most
-SECONDS = 10  # of the processor, for the cases of a reader
+SECONDS = 6  # of the processor, for the cases of a reader
 HANG_SECONDS = 20  # of the processor, for one case
 MEMORY_KIB = 1 << 20  # that all cases of a reader may add
 CHOICES = {"ERROR": ("fail", "skip", "empty"), "FORM": ("json", "text", "csv", "html")}

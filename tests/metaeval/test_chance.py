@@ -185,6 +185,6 @@ def share_outside(design: Design, level: str, signal: float, runs: int) -> float
 @pytest.mark.parametrize("level", ["system", "item", "global"])
 @pytest.mark.parametrize("design", [complete_design, block_design, crowd_design])
 def test_size_and_power_hold_in_every_design(design: Design, level: str) -> None:
-    runs = many(60, 600)
+    runs = many(60, 300)
     assert share_outside(design, level, 0, runs) < 0.07 + 3 * math.sqrt(0.07 * 0.93 / runs)
     assert share_outside(design, level, 0.7, runs) > 0.45
