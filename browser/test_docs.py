@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, Response
 
 ROOT = Path(__file__).parents[1]
 WIDTHS = {"phone": 390, "desktop": 1280}
-PAGES = ("index.html", "api.html", "cli.html", "statistics.html")
+PAGES = ("index.html", "api.html", "cli.html", "cli/score.html", "statistics.html")
 
 
 class QuietHandler(SimpleHTTPRequestHandler):

@@ -6,12 +6,12 @@ import ast
 import json
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from inspect import cleandoc
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -42,22 +42,81 @@ NOTE = "<!-- made by docs/generate.py; do not edit -->"
 NAMED = ("string", "integer")  # types of a name
 UNLIMITED = 1_000_000  # a maximum from which on no limit is shown
 TRANSCRIPT = SpokenText(("In", "the", "morning", "birds", "sing", "in", "the", "garden"))
+METRICS_BY_TASK = {
+    task: [kind for kind in METRICS.built_in.values() if kind.task == task]
+    for task in dict.fromkeys(kind.task for kind in METRICS.built_in.values())
+}
+
+
+class CommandPage(NamedTuple):
+    """Title and commands of a page, without the subcommands of its groups."""
+
+    title: str
+    commands: tuple[str, ...]
+
+
+COMMAND_PAGES = {
+    "score": CommandPage(
+        "Commands that score outputs",
+        ("score", "compare", "people", "metrics", "gather", "network", "chunkseg"),
+    ),
+    "audio": CommandPage("Commands for listening material", ("audio",)),
+    "study": CommandPage("Commands that plan a study", ("study",)),
+    "serve": CommandPage(
+        "Commands that run a study",
+        (
+            "study links",
+            "study status",
+            "study backup",
+            "study restore",
+            "study export",
+            "study export-xlsx",
+            "study import-xlsx",
+            "study sheets",
+            "study enter",
+            "serve",
+        ),
+    ),
+    "ratings": CommandPage(
+        "Commands that analyse ratings",
+        ("study ratings", "study summaries", "study analyse", "agree", "experiment"),
+    ),
+    "speech": CommandPage(
+        "Commands for speech", ("transcribe", "align", "summarize", "summarizer")
+    ),
+    "recordings": CommandPage("Commands for long recordings", ("browse", "skim", "soundscape")),
+}
 BEST = {"high": "higher", "low": "lower", "none": "—"}
 
 
 def metrics_page() -> str:
-    """All metrics with their parameters, values and undefined cases."""
+    """All metrics by task, with links to the pages of the tasks."""
     intro = (
         "A metric is a family of values with one set of parameters. Statistics are computed for "
         "each output and summed over outputs; values are computed from the sums. "
         "[Algorithms](algorithms/index.md) has a plain version of each. Undefined values are NaN, "
         "and counted."
     )
-    parts = ["# Metrics", NOTE, intro]
-    for task in dict.fromkeys(kind.task for kind in METRICS.values()):
-        parts.append(f"## Metrics of {task}")
-        parts += [_metric(kind) for kind in METRICS.values() if kind.task == task]
+    parts = ["# All metrics", NOTE, intro]
+    for task, kinds in METRICS_BY_TASK.items():
+        rows = [
+            f"| [{kind.name}](metrics/{task}.md#{kind.name}) | "
+            f"{', '.join(f'`{value.name}`' for value in kind.values)} |"
+            for kind in kinds
+        ]
+        head = f"## [{_metrics_title(task)}](metrics/{task}.md)"
+        parts += [head, "\n".join(["| metric | values |", "| :-- | :-- |", *rows])]
     return "\n\n".join(parts) + "\n"
+
+
+def task_metrics_page(task: str) -> str:
+    """The metrics of a task with their parameters, values and undefined cases."""
+    parts = [f"# {_metrics_title(task)}", NOTE, *map(_metric, METRICS_BY_TASK[task])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _metrics_title(task: str) -> str:
+    return f"Metrics of {task}"
 
 
 def _metric(kind: type[Metric]) -> str:
@@ -69,7 +128,7 @@ def _metric(kind: type[Metric]) -> str:
     ]
     return "\n".join(
         [
-            f"### {kind.name}",
+            f"## {kind.name}",
             "",
             text,
             "",
@@ -102,20 +161,55 @@ def _row(value: Value) -> str:
 
 
 def cli_page() -> str:
-    """The help of every command."""
-    parts = ["# Command line", NOTE, _help(group, "earwitness", None)]
+    """All commands by page, with links."""
     context = click.Context(group, info_name="earwitness", **group.context_settings)
+    intro = (
+        "`earwitness COMMAND --help` prints the same texts. "
+        "[File formats](formats.md) lists the files that commands read and write."
+    )
+    parts = ["# All commands", NOTE, _help(group, "earwitness", None), intro]
+    for page, (title, _) in COMMAND_PAGES.items():
+        rows = [
+            f"| [{name}](cli/{page}.md#{name.replace(' ', '-')}) | {_help_line(command)} |"
+            for name, command, _ in _commands(page, context)
+        ]
+        head = "| command | what it does |\n| :-- | :-- |"
+        parts += [f"## [{title}](cli/{page}.md)", "\n".join([head, *rows])]
+    return "\n\n".join(parts) + "\n"
+
+
+def commands_page(page: str) -> str:
+    """The help of every command of a page."""
+    context = click.Context(group, info_name="earwitness", **group.context_settings)
+    parts = [f"# {COMMAND_PAGES[page].title}", NOTE]
+    for name, command, parent in _commands(page, context):
+        parts += [f"## {name}", _help(command, name.split()[-1], parent)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _commands(
+    page: str, context: click.Context
+) -> Iterator[tuple[str, click.Command, click.Context]]:
+    """The commands of a page, with their contexts; a subcommand is on the page of its group,
+    unless another page names it.
+    """
+    pages = {name: page for page, (_, names) in COMMAND_PAGES.items() for name in names}
     for name in COMMANDS:
         command = group.get_command(context, name)
         assert command is not None
-        parts += [f"## {name}", _help(command, name, context)]
+        if pages[name] == page:
+            yield name, command, context
         if isinstance(command, click.Group):
             inner = click.Context(command, info_name=name, parent=context)
             for verb in command.list_commands(inner):
-                subcommand = command.get_command(inner, verb)
-                assert subcommand is not None
-                parts += [f"### {name} {verb}", _help(subcommand, verb, inner)]
-    return "\n\n".join(parts) + "\n"
+                if pages.get(f"{name} {verb}", pages[name]) == page:
+                    subcommand = command.get_command(inner, verb)
+                    assert subcommand is not None
+                    yield f"{name} {verb}", subcommand, inner
+
+
+def _help_line(command: click.Command) -> str:
+    return command.get_short_help_str(200).replace("|", "\\|")
 
 
 def _help(command: click.Command, name: str, parent: click.Context | None) -> str:
@@ -547,7 +641,9 @@ PAGES: dict[str, Callable[[], str]] = {
     "trial-kinds/index.md": kinds_page,
     "architecture.md": architecture_page,
     "metrics.md": metrics_page,
+    **{f"metrics/{task}.md": partial(task_metrics_page, task) for task in METRICS_BY_TASK},
     "cli.md": cli_page,
+    **{f"cli/{page}.md": partial(commands_page, page) for page in COMMAND_PAGES},
     "study.md": study_page,
     "study.schema.json": schema_page,
     **{
@@ -559,5 +655,6 @@ PAGES: dict[str, Callable[[], str]] = {
 
 if __name__ == "__main__":
     for page, make in PAGES.items():
+        (FOLDER / page).parent.mkdir(exist_ok=True)
         (FOLDER / page).write_text(make(), encoding="utf-8")
         print(f"wrote {(FOLDER / page).resolve().relative_to(FOLDER.parent)}")

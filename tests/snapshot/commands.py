@@ -18,7 +18,7 @@ FORMS = ("text", "json", "csv", "md", "html", "latex")
 KINDS = ("p835", "acr", "dcr", "ccr", "mushra", "bs1116", "ab", "abx", "preference")
 EXPERTS = ("rubric",)
 
-HELP = (  # docs/cli.md has the help of every command
+HELP = (  # docs/cli has the help of every command
     Command("help", "--help"),
     Command("version", "--version"),
     Command("metrics", "metrics"),
