@@ -183,7 +183,7 @@ def write_page(results: dict[str, Result]) -> None:
     rows = [bar for result in results.values() for bar in bars(result)]
     missed = [bar for bar in rows if not bar.met]
     lines = [
-        "# Proof",
+        "# Test and benchmark results",
         "",
         f"Output of `make prove` for commit {commit}; {machine}, {minutes:.0f} min.",
         "",

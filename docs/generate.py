@@ -318,7 +318,7 @@ def study_page() -> str:
         "unless they are true, false, null or a plain number: yes, 010, 12:30 and dates are text."
     )
     keys = study_schema()["$defs"]
-    parts = ["# The study file", NOTE, intro, _keys(keys["StudyKeys"])]
+    parts = ["# Study file", NOTE, intro, _keys(keys["StudyKeys"])]
     inner = {
         "blocks": "BlockKeys",
         "device": "DeviceKeys",

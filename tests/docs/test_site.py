@@ -52,6 +52,15 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert set(found) == pages() | set(PAGES_FROM_ROOT) | generated
 
 
+def test_titles_in_the_navigation_are_the_headings_of_the_pages() -> None:
+    """The website takes the heading of a page as its title unless the navigation has one."""
+    nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
+    entries = [line for line in nav.splitlines() if ".md" in line]
+    assert [line for line in entries if not re.search(r"- [\w./-]+\.md$", line)] == []
+    for path in [*DOCS.rglob("*.md"), ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
+        assert path.read_text(encoding="utf-8").startswith("# "), path.name
+
+
 def test_every_decision_is_listed() -> None:
     decisions = {name for name in pages() if name.startswith("decisions/0")}
     assert {f"decisions/{name}" for name in links("decisions/index.md")} == decisions
