@@ -290,3 +290,19 @@ for module in sorted({{verb.module for verb in COMMANDS.values()}} - {{"serve"}}
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=os.environ
     )
     assert done.stderr == ""
+
+
+def test_all_modules_can_be_imported_without_what_only_posix_has() -> None:
+    code = """
+import os, pkgutil, signal, sys
+sys.modules.update(dict.fromkeys(("fcntl", "resource", "termios", "grp", "pwd", "uvloop")))
+del signal.pthread_sigmask, os.fork, os.geteuid, os.getuid
+if hasattr(os, "sched_getaffinity"):
+    del os.sched_getaffinity
+import earwitness
+for module in pkgutil.walk_packages(earwitness.__path__, "earwitness."):
+    if not module.name.endswith("__main__"):
+        __import__(module.name)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

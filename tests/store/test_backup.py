@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
 import signal
@@ -148,6 +149,21 @@ def test_a_backup_is_one_private_file_and_replaces_only_its_like(
     with pytest.raises(UsageError, match="no answers for this version"):
         write_backup(store, OTHER, folder / "new.db")
     assert sorted(one.name for one in folder.iterdir()) == ["backup.db", *sorted(kept)]
+
+
+def test_a_backup_is_written_where_folders_cannot_be_opened(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add_answer(answer("1.1"), "id 1")
+    opened = os.open
+
+    def refuse_folder(path: Any, *arguments: Any, **more: Any) -> int:
+        if path == tmp_path:  # as on Windows
+            raise PermissionError(13, "Permission denied")
+        return opened(path, *arguments, **more)
+
+    monkeypatch.setattr(os, "open", refuse_folder)
+    assert write_backup(store, DIGEST, tmp_path / "backup.db")[:2] == (1, 1)
 
 
 @pytest.mark.parametrize("log", ["-wal", "-journal"])

@@ -32,7 +32,7 @@ def _temporary_path(target: Path) -> Path:
     return target.with_name(f".{target.name[:SHOWN_NAME]}.{uuid4().hex}")
 
 
-def _sync(path: Path) -> None:
+def sync_path(path: Path) -> None:
     """Write a file or folder to the disk, so that it is complete after a power failure."""
     is_folder = path.is_dir()
     try:
@@ -72,10 +72,10 @@ class AtomicFiles:
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         try:
             if error is None:
-                self._each(lambda temporary, _: _sync(temporary))
+                self._each(lambda temporary, _: sync_path(temporary))
                 self._each(lambda temporary, target: temporary.replace(real_path(target)))
                 for folder in {temporary.parent for temporary in self._targets}:
-                    _sync(folder)
+                    sync_path(folder)
             elif isinstance(error, OSError) and error.errno in WRITE_ERRORS and self._targets:
                 raise _failure([*self._targets.values()][-1], error) from error
         finally:
@@ -178,9 +178,9 @@ class AtomicFolder:
             if error is None:
                 for path in (*self._temporary.rglob("*"), self._temporary):
                     if not path.is_symlink():
-                        _sync(path)
+                        sync_path(path)
                 self._temporary.rename(real_path(self._path))
-                _sync(real_path(self._path).parent)
+                sync_path(real_path(self._path).parent)
             elif isinstance(error, OSError) and error.errno in WRITE_ERRORS:
                 raise error
             elif isinstance(error, UsageError) and str(self._temporary) in str(error):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -14,7 +13,7 @@ from urllib.parse import quote
 from sqlalchemy import Connection, Table, func, insert, select, text
 
 from earwitness.errors import UsageError
-from earwitness.io.atomic import real_path
+from earwitness.io.atomic import real_path, sync_path
 from earwitness.store.database import PRIVATE_FILE_MODE, SQLITE_ERRORS
 from earwitness.store.listeners import study_serial
 from earwitness.store.store import Store
@@ -56,9 +55,7 @@ def write_backup(store: Store, study: str, path: Path) -> BackupContent:
                 _check_replaceable(path, file)
             new.chmod(PRIVATE_FILE_MODE)
             new.replace(target)
-            folder_file = os.open(target.parent, os.O_RDONLY)
-            os.fsync(folder_file)
-            os.close(folder_file)
+            sync_path(target.parent)
     except (OSError, *SQLITE_ERRORS) as error:
         raise UsageError(f"{path}: the backup failed: {error}") from None
     return content

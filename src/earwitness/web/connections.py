@@ -6,6 +6,7 @@ import asyncio
 import gc
 import ipaddress
 import logging
+import os
 import socket
 from collections.abc import Iterable
 from contextlib import ExitStack, suppress
@@ -423,7 +424,8 @@ def open_socket(host: str, port: int) -> socket.socket:
         family, _, _, _, socket_address = socket.getaddrinfo(host, port, **socket_type)[0]
         with ExitStack() as stack:
             listening = stack.enter_context(socket.socket(family, **socket_type))
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if os.name == "posix":  # on Windows, it would let a second server use the same port
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(socket_address)
             listening.listen()
             stack.pop_all()
