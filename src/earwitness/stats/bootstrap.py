@@ -119,11 +119,11 @@ class Bootstrap:
         self.count += len(hashes)
         self._kept.append((hashes, statistics))
         if self.count > self.limit:
-            for own, rows in self._kept:
-                for start in range(0, len(own), CASES_PER_FOLD):
+            for kept_hashes, rows in self._kept:
+                for start in range(0, len(kept_hashes), CASES_PER_FOLD):
                     cases = slice(start, start + CASES_PER_FOLD)
-                    weights = np.ones((self.draws + 1, len(own[cases])))
-                    weights[1:] = poisson_weights(own[cases], self.draws, self.seed).T
+                    weights = np.ones((self.draws + 1, len(kept_hashes[cases])))
+                    weights[1:] = poisson_weights(kept_hashes[cases], self.draws, self.seed).T
                     sums = weighted_sums(weights, split(rows[cases]))
                     self._sums = sums if self._sums is None else self._sums + sums
             self._kept = []

@@ -90,8 +90,8 @@ class Positions:
 def listener_ellipses(positions: Positions, systems: int, level: float = 0.95) -> list[MeanEllipse]:
     """Return one ellipse per system, for other listeners on these items."""
     ellipses = []
-    for own in (select_rows(positions, positions.systems == system) for system in range(systems)):
-        means = _group_means(own.values, own.listeners)
+    for rows in (select_rows(positions, positions.systems == system) for system in range(systems)):
+        means = _group_means(rows.values, rows.listeners)
         n = len(means)
         covariance = np.cov(means.T) / n if n > 1 else np.full((2, 2), np.nan)
         ellipses.append(_make_ellipse(means, covariance, n - 1, level, n, LISTENER_ELLIPSE))
@@ -101,15 +101,15 @@ def listener_ellipses(positions: Positions, systems: int, level: float = 0.95) -
 def two_way_ellipses(positions: Positions, systems: int, level: float = 0.95) -> list[MeanEllipse]:
     """Return one ellipse per system, for other listeners and other items."""
     ellipses = []
-    for own in (select_rows(positions, positions.systems == system) for system in range(systems)):
-        kinds = own.listeners, own.items
-        parts = [_clustered_covariance(own.values, kind) for kind in kinds]
+    for rows in (select_rows(positions, positions.systems == system) for system in range(systems)):
+        kinds = rows.listeners, rows.items
+        parts = [_clustered_covariance(rows.values, kind) for kind in kinds]
         counts = np.array([len(np.unique(kind)) for kind in kinds])
         traces = np.array([float(np.trace(part)) for part in parts])
         bottom = float((traces**2 / np.maximum(counts - 1, 1)).sum())
         freedom = float(traces.sum()) ** 2 / bottom if bottom > 0 else math.nan
         arguments = parts[0] + parts[1], freedom, level, int(counts[0]), TWO_WAY_ELLIPSE
-        ellipses.append(_make_ellipse(own.values, *arguments))
+        ellipses.append(_make_ellipse(rows.values, *arguments))
     return ellipses
 
 

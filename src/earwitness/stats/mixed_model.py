@@ -77,7 +77,7 @@ def identifiable_components(votes: Votes, names: tuple[str, ...]) -> tuple[tuple
     y = votes.values - vote_moments(votes).mean[votes.systems]
     levels = (number_levels(component_codes(votes, name)) for name in kept_names)
     sums = [y, *(np.bincount(codes, y) for codes in levels)]
-    squares = [float(own @ own) for own in sums]
+    squares = [float(level_sums @ level_sums) for level_sums in sums]
     variances = np.linalg.solve(products[np.ix_(kept, kept)], squares)
     total = squares[0] / max(products[0, 0], 1)
     return kept_names, np.roll(np.clip(variances, MIN_START_SHARE * total, None), -1)

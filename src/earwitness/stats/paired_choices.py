@@ -290,7 +290,7 @@ def _sandwich_errors(choices: Choices, core: Bools, parameters: Floats) -> tuple
     if count < 2:
         return np.full(len(parameters), np.nan), 0
     # the variance of parameters over each kind of clusters
-    squares = np.array([(own**2).sum(axis=0) * len(own) / (len(own) - 1) for own in sums])
+    squares = np.array([(total**2).sum(axis=0) * len(total) / (len(total) - 1) for total in sums])
     single = (influence**2).sum(axis=0) * (len(sums) - 1)
     errors = np.sqrt(np.maximum(squares.sum(axis=0) - single, squares.max(axis=0)))
     if not with_ties:

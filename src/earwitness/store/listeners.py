@@ -356,7 +356,7 @@ def count_repeat(connection: Connection, study: str, outside: str) -> bool:
 def count_free_places(connection: Connection, study: str, quota: OpenPlaceQuota = ANY_PLACE) -> int:
     """Return the number of open places that are still free, or free again."""
     values = _place_values(study, quota)
-    counts: list[int] = [one.rows(connection, values)[0][0] for one in COUNT_FREE]
+    counts: list[int] = [statement.rows(connection, values)[0][0] for statement in COUNT_FREE]
     active: int = COUNT_HOLDERS.rows(connection, values)[0].holders - counts[-1]
     return min(sum(counts), max(0, quota.max_people - active))
 

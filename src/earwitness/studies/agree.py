@@ -166,7 +166,7 @@ def agree(
         raise UsageError("no ratings found")
     check_roles(material, roles)
     low, rated = _names_of(low_is_good), {rating.scale for rating in material.ratings}
-    low_scales = [name for one in low if (name := canonical_scale(one, rated)) in rated]
+    low_scales = [name for low_name in low if (name := canonical_scale(low_name, rated)) in rated]
     low_scales = list(dict.fromkeys(low_scales))
     analysis = replace(analysis, low_is_good=tuple(low_scales), where=reading.where.signature)
     scoring = replace(scoring, low=low)

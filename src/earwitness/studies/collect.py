@@ -135,8 +135,8 @@ def check_conditions(where: Filter, tables: Sequence[Path | RecordSource]) -> No
 
 def split_conditions(where: Filter, tables: Sequence[Path | RecordSource]) -> tuple[Filter, Filter]:
     """Return the conditions on columns of tables, and all others."""
-    columns = {name for one in tables if not has_answers(one) for name in column_names(one)}
-    parts = group_values((one.field in columns, one) for one in where.conditions)
+    columns = {name for table in tables if not has_answers(table) for name in column_names(table)}
+    parts = group_values((condition.field in columns, condition) for condition in where.conditions)
     return Filter(tuple(parts.get(True, ()))), Filter(tuple(parts.get(False, ())))
 
 

@@ -47,7 +47,7 @@ def draw_device_trials(
     places = [*range(SOUNDS_PER_ROUND)] * (HEADPHONE_TEST_ROUNDS // SOUNDS_PER_ROUND)
     rounds = {"sides": [0, 1], **dict.fromkeys(HEADPHONE_TESTS, places)}
     drawn = dict[str, list[int]]()
-    for step in (one for one in rounds if one in steps):
+    for step in (test for test in rounds if test in steps):
         stream = (
             seed,
             DEVICE_STREAM,
@@ -139,7 +139,7 @@ def perfect_answers(steps: Sequence[str]) -> dict[str, Any]:
 
 
 def _are_hits(value: Any) -> bool:
-    if not isinstance(value, list | tuple) or [type(one) for one in value] != [int, int]:
+    if not isinstance(value, list | tuple) or [type(number) for number in value] != [int, int]:
         return False
     return bool(0 <= value[0] <= value[1] and 0 < value[1] <= 1000)
 

@@ -34,7 +34,7 @@ def feedback_rows(study: Study, trial: Trial, questions: list[Row], words: Wordi
     """Return a feedback row per question of a trial, without the listener's answers."""
     kind = trial_kind(study, trial)
     shown = kind.presented(trial, words, study.reference)
-    gold = {(one.item, one.system, one.scale): one.value for one in study.gold}
+    gold = {(answer.item, answer.system, answer.scale): answer.value for answer in study.gold}
     is_same = len({question["prompt"] for question in questions}) < len(questions)
     rows = []
     for ask, question in zip(kind.asks(trial), questions, strict=True):

@@ -205,7 +205,7 @@ def study_plane(
     earwitness.errors.UsageError: a.flac: file or folder does not exist
     """
     several = [recordings] if isinstance(recordings, str | PathLike) else recordings
-    paths, material = [Path(one) for one in several], PlaneMaterial(Path(folder))
+    paths, material = [Path(path) for path in several], PlaneMaterial(Path(folder))
     if speech not in SPEECH_OF_SKIMS:
         raise UsageError(f"unknown speech {speech!r} — {nearest(speech, SPEECH_OF_SKIMS)}")
     wording(language)  # raises if the language is unknown
@@ -456,9 +456,9 @@ def _add_practice(
         name = f"{EXAMPLE_FOLDER}/{number}.wav"
         _copy_wav(example.read(), material.folder / name)
         material.examples.append({"sound": name, **example.places, "reason": example.reason})
-    for system, own in zip(material.systems, day.skims, strict=False):
-        _copy_wav(own.read(), material.skim_path(day.item, system))
-        material.add_gold(system, own.places)
+    for system, practice_skim in zip(material.systems, day.skims, strict=False):
+        _copy_wav(practice_skim.read(), material.skim_path(day.item, system))
+        material.add_gold(system, practice_skim.places)
     missing = material.systems[len(day.skims) :]
     if not missing:
         unused = len(day.skims) - len(material.systems)
@@ -551,16 +551,20 @@ def _import_folders(
     material.refuse_same_names()
     outputs = list[dict[str, Any]]()
     for folder in folders:
-        for one in folder.skims:
-            path = material.skim_path(folder.item, one.system)
-            _copy_wav(one.read(), path)
-            output = {"audio": path.name} if one.output is None else one.output
-            outputs.append({"item": folder.item, "system": one.system, "output": output})
+        for folder_skim in folder.skims:
+            path = material.skim_path(folder.item, folder_skim.system)
+            _copy_wav(folder_skim.read(), path)
+            output = {"audio": path.name} if folder_skim.output is None else folder_skim.output
+            outputs.append({"item": folder.item, "system": folder_skim.system, "output": output})
     recordings = [
         {
             "item": folder.item,
             "recording": [_relative_path(path, material.skim_folder) for path in folder.recording],
-            **{name: one for name, one in {**folder.clock, **keys}.items() if name in CLOCK_KEYS},
+            **{
+                name: value
+                for name, value in {**folder.clock, **keys}.items()
+                if name in CLOCK_KEYS
+            },
         }
         for folder in folders
     ]

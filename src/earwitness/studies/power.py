@@ -245,7 +245,7 @@ def _find_scale(plan: Study, name: str) -> tuple[StudyBlock, Scale]:
         others = [kind.name for kind in study_kinds(plan) if not kind.rates_systems]
         why = f"{others[0]} trials have none" if others else "this study compares pairs"
         raise UsageError(f"power can be computed for ratings of systems only, but {why}")
-    first = next(one for one in reversed(rated))
+    first = next(scale_name for scale_name in reversed(rated))
     if name and name not in rated:
         raise UsageError(f'systems are not rated on scale "{name}" — {nearest(name, rated)}')
     return rated[name or first]

@@ -86,7 +86,7 @@ def find_full_length(path: Path) -> Path | None:
     """Return the full-length recording of a folder that has skims, too: a file or a subfolder."""
     if not path.is_dir():
         return None
-    entries = [one for one in path.iterdir() if not one.name.startswith(".")]
+    entries = [child for child in path.iterdir() if not child.name.startswith(".")]
     sounds, _ = sound_files([path]) if entries else ((), ())
     folders = [
         entry for entry in entries if entry.is_dir() and FULL_LENGTH_PATTERN.search(entry.name)
@@ -95,10 +95,10 @@ def find_full_length(path: Path) -> Path | None:
     named = [*folders, *(file for file in files if not {*folders} & {*file.parents})]
     # skims of a full-length recording, and their folder, may start with its name
     found = [
-        one
-        for one in named
+        recording
+        for recording in named
         if not any(
-            _stem(one).startswith(tuple(_stem(other) + mark for mark in SEPARATORS))
+            _stem(recording).startswith(tuple(_stem(other) + mark for mark in SEPARATORS))
             for other in named
         )
     ]
@@ -285,7 +285,7 @@ def _find_skim(folders: Sequence[SkimFolder], cells: Mapping[str, str]) -> tuple
     if not found:
         raise UsageError(f'unknown folder "{name}" — {nearest(name, [f.item for f in folders])}')
     if len(found) > 1:
-        items = ", ".join(one.item for one in found)
+        items = ", ".join(namesake.item for namesake in found)
         raise UsageError(f'"{name}" has several recordings — use the name of one of them: {items}')
     [folder] = found
     wanted, skims = cells["file"] or cells["number"], folder.skims
@@ -356,9 +356,9 @@ def read_skim_folders(
         If rows of the table are wrong.
     """
     folders = [
-        one
+        folder
         for path in paths
-        for one in (_read_skim_run(path) if _is_skim_run(path) else [_read_folder(path)])
+        for folder in (_read_skim_run(path) if _is_skim_run(path) else [_read_folder(path)])
     ]
     items = [folder.item for folder in folders]
     own = None if practice is None else _read_folder(practice)

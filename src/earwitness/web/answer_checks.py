@@ -35,7 +35,7 @@ def snap_to_scales(view: View, values: Values) -> dict[str, Any]:
     >>> snap_to_scales({"questions": [question]}, {"OVRL": 4.0000001})
     {'OVRL': 4}
     """
-    questions = {one["name"]: one for one in view.get("questions", ())}
+    questions = {question["name"]: question for question in view.get("questions", ())}
     answered = {name: value for name, value in values.items() if value is not None}
     return {name: _snap_value(questions.get(name, {}), value) for name, value in answered.items()}
 
@@ -62,7 +62,7 @@ def explain_misfits(error: BadAnswer, view: View, words: Wording) -> list[str]:
 
     Answers to unknown questions are errors of a program and are not shown to listeners.
     """
-    prompts = {one["name"]: one["prompt"] for one in view.get("questions", ())}
+    prompts = {question["name"]: question["prompt"] for question in view.get("questions", ())}
     if view["kind"] == DEVICE_PAGE:
         prompts = {step: words.web[f"device_{step}"] for step in view["steps"]}
     if error.about:
@@ -114,7 +114,7 @@ def _is_short(play: Values, seconds: Sequence[float | None]) -> bool:
 
 
 def _playback_faults(view: View, play_counts: Counter[QuestionSound]) -> Iterator[str]:
-    names = [""] if view["switching"] else [str(one["name"]) for one in view["questions"]]
+    names = [""] if view["switching"] else [str(question["name"]) for question in view["questions"]]
     for name in names:
         for number in range(len(view["sounds"])):
             count, for_question = play_counts[name, number], f" for {name}" if name else ""
@@ -238,7 +238,9 @@ def spell_half_characters(value: Any) -> Any:
     if isinstance(value, str):
         return whole_characters(value)
     if isinstance(value, list):
-        return [spell_half_characters(one) for one in value]
+        return [spell_half_characters(inner) for inner in value]
     if isinstance(value, dict):
-        return {whole_characters(name): spell_half_characters(one) for name, one in value.items()}
+        return {
+            whole_characters(name): spell_half_characters(inner) for name, inner in value.items()
+        }
     return value

@@ -35,7 +35,9 @@ def make_browse_app(
             messages.write(f"earwitness: {type(error).__name__}: {error}")
         if "text/html" in request.headers.get("accept", ""):
             sentences = [
-                f"{one[0].upper()}{one[1:]}." for one in (refusal.message, refusal.remedy) if one
+                f"{sentence[0].upper()}{sentence[1:]}."
+                for sentence in (refusal.message, refusal.remedy)
+                if sentence
             ]
             content = _render("notice.html", view, {"text": " ".join(sentences)})
             return HTMLResponse(content, refusal.status)

@@ -474,7 +474,9 @@ def _parse_events(body: Mapping[str, Any]) -> tuple[PageEvent, ...]:
         kind, page = (event.get(k) if isinstance(event, dict) else None for k in ("kind", "page"))
         if not isinstance(kind, str) or not isinstance(page, str):
             raise _wrong_answer(["each event must have a kind and a page"])
-        others = {name: one for name, one in event.items() if name not in ("kind", "page", "at")}
+        others = {
+            name: detail for name, detail in event.items() if name not in ("kind", "page", "at")
+        }
         details, at = spell_half_characters(others), str(event.get("at", ""))
         parsed.append(PageEvent(f"{id}.{number}", page, kind, details, at))
     return tuple(parsed)

@@ -30,14 +30,14 @@ def open_recordings(site: Site) -> StudyRecordings:
     """
     study, views = site.study, dict[str, RecordingView]()
     display = asdict(study.recording_display)
-    for one in study.recordings:
-        recording = open_long_recording(one, site.folder)
+    for study_recording in study.recordings:
+        recording = open_long_recording(study_recording, site.folder)
         overlays = [  # the names of their files may reveal something
             overlay._replace(name=site.words.web["recording_overlay"])
-            for overlay in read_labels(one, recording, site.folder)
+            for overlay in read_labels(study_recording, recording, site.folder)
         ]
-        index = open_index(recording, settings=IndexSettings(speech=one.speech))
-        views[one.item] = RecordingView(index, overlays, display, is_blind=True)
+        index = open_index(recording, settings=IndexSettings(speech=study_recording.speech))
+        views[study_recording.item] = RecordingView(index, overlays, display, is_blind=True)
     return views
 
 

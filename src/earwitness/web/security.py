@@ -58,7 +58,7 @@ class Refusal(Exception):
         """The reply as JSON."""
         names = ("code", "message", "remedy", "wrong", "details")
         error = {name: getattr(self, name) for name in names}
-        return {"error": {name: one for name, one in error.items() if one}, **self.more}
+        return {"error": {name: value for name, value in error.items() if value}, **self.more}
 
 
 def not_found_refusal() -> Refusal:
@@ -370,7 +370,9 @@ class ListenerQuotas:
         if now >= self._swept + QUOTA_SECONDS:
             since, self._swept = now - QUOTA_SECONDS, now
             kept = {
-                token: one for token, one in self._usage.items() if one.total or one.start > since
+                token: usage
+                for token, usage in self._usage.items()
+                if usage.total or usage.start > since
             }
             self._usage = kept
 
@@ -422,8 +424,10 @@ class PlaceLimit:
     def minutes_left(self, address: str) -> int:
         """Return after how many minutes another place may be taken from an address; 0: now."""
         since = self._clock() - PLACE_SECONDS
-        recent = {one: [at for at in times if at > since] for one, times in self._times.items()}
-        self._times = {one: times for one, times in recent.items() if times}
+        recent = {
+            client: [at for at in times if at > since] for client, times in self._times.items()
+        }
+        self._times = {client: times for client, times in recent.items() if times}
         times = self._times.get(address, [])
         return ceil((times[-self.count] - since) / 60) if 0 < self.count <= len(times) else 0
 

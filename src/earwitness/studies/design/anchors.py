@@ -69,7 +69,7 @@ class AnchorSet:
         found: list[dict[int, int]] = [{} for _ in range(max(self.conditions) + 1)]
         for place, condition in enumerate(self.conditions):
             found[condition][self.talkers[place]] = place
-        return [dict(sorted(own.items())) for own in found]
+        return [dict(sorted(by_talker.items())) for by_talker in found]
 
     @property
     def has_rounds(self) -> bool:
@@ -189,7 +189,7 @@ def _make_pattern(
             order, cost = _swap_repeats(codes, first, rng, within=True, circular=False)
             if cost:
                 continue
-            found = tuple((one // rounds, one % rounds) for one in order)
+            found = tuple((place // rounds, place % rounds) for place in order)
             counts = np.zeros((rounds, rounds))
             for n, (_, talker) in enumerate(found):
                 counts[n // size, talker] += 1
@@ -229,7 +229,9 @@ def _separate_largest(anchors: AnchorSet, rng: Generator) -> list[int]:
     others = [place for place in start if anchors.conditions[place] != largest]
     gaps = {*rng.permutation(most - 1)[: len(others)].tolist()}
     order = list[int]()
-    for gap, place in enumerate(one for one in start if anchors.conditions[one] == largest):
+    for gap, place in enumerate(
+        anchor for anchor in start if anchors.conditions[anchor] == largest
+    ):
         order += [place, others.pop()] if gap in gaps else [place]
     return order
 
@@ -313,8 +315,8 @@ def _repeat_claim(
 ) -> Claim:
     """Return the claim that no condition (side 0) or no talker (1) directly follows itself."""
     counts, chance = (
-        np.array([anchors.count_repeats(order)[side] for order in own])
-        for own in (orders, shuffled)
+        np.array([anchors.count_repeats(order)[side] for order in order_set])
+        for order_set in (orders, shuffled)
     )
     pairs = frozenset(zip(anchors.talkers, anchors.conditions, strict=True))
     most = max(Counter((anchors.conditions, anchors.talkers)[side]).values())
@@ -338,11 +340,11 @@ def _position_claim(anchors: AnchorSet, orders: Ints, shuffled: Ints) -> Claim:
     counts, chance = (
         np.stack(
             [
-                np.bincount(codes[own[:, parts == part]].ravel(), minlength=codes.max() + 1)
+                np.bincount(codes[order_set[:, parts == part]].ravel(), minlength=codes.max() + 1)
                 for part in range(parts[-1] + 1)
             ]
         )
-        for own in (orders, shuffled)
+        for order_set in (orders, shuffled)
     )
     even = np.bincount(parts)[:, None] * (len(orders) / size) * np.bincount(codes)
     return count_claim(what, counts, bool(np.ptp(counts - even) <= allowed + 1e-9), chance)

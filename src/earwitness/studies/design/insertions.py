@@ -74,7 +74,7 @@ def insert_trials(
         count = count_repeats(quality, len(session))
         slots |= _place_repeats(session, count, slots, turn, rng, repeat)
         pairs = ((slots.get(number), trial) for number, trial in enumerate(session))
-        made.append(tuple(one for pair in pairs for one in pair if one is not None))
+        made.append(tuple(trial for pair in pairs for trial in pair if trial is not None))
     return tuple(made)
 
 
@@ -239,7 +239,7 @@ def _role_claims(
     counts = [sum(trial.role == role for trial in session) for session in sessions]
     planned = {GOLD_ROLE: quality.gold, TRAP_ROLE: quality.traps}
     kept = all(
-        count == planned.get(role, count_repeats(quality, sum(not one.role for one in session)))
+        count == planned.get(role, count_repeats(quality, sum(not trial.role for trial in session)))
         for count, session in zip(counts, sessions, strict=True)
     )
     yield count_claim(f"{name} per session", counts, kept)
@@ -261,7 +261,8 @@ def _repeat_claims(sessions: Sequence[Session]) -> Iterator[Claim]:
     )
     yield Claim("repeats directly before or after the same clip", str(same), "–", verdict(not same))
     distances = [
-        number - [(one.item, one.treatment) for one in session].index((trial.item, trial.treatment))
+        number
+        - [(other.item, other.treatment) for other in session].index((trial.item, trial.treatment))
         for session in sessions
         for number, trial in enumerate(session)
         if trial.role == REPEAT_ROLE

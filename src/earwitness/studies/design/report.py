@@ -81,7 +81,7 @@ def _plan_table(study: Study) -> Table:
         study.hearing and f"{count_text(study.hearing.triplets, 'triplet')} of digits in noise"
     )
     required = f"; required: {', '.join(study.device_required)} ({tries_text(study)})"
-    outputs = count_text(len({(one.item, one.system) for one in study.gold}), "output")
+    outputs = count_text(len({(answer.item, answer.system) for answer in study.gold}), "output")
     feedback = f", with feedback (expected answers for {outputs})" if study.feedback else ""
     practice = f"{count_text(study.training, 'trial')}{feedback}"
     quality, plan = study.quality, study.analysis
@@ -160,7 +160,8 @@ def _subset_sections(design: Design, number: int) -> list[Section]:
     lines = tuple(
         f"subset {place}: "
         + ", ".join(
-            f"{' '.join(one.stratum)} ({count_text(one.clips, 'clip')} in total)" for one in strata
+            f"{' '.join(stratum.stratum)} ({count_text(stratum.clips, 'clip')} in total)"
+            for stratum in strata
         )
         for place, strata in enumerate(missing_strata(design, number), 1)
         if strata

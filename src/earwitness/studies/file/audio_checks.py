@@ -409,12 +409,12 @@ def _is_wide(low: float, high: float) -> bool:
 
 
 def _clipping_notes(sounds: SoundSequence) -> Iterator[str]:
-    for system, found in _by_system([sound for sound in sounds if sound.audio.clipped]).items():
-        found.sort(key=lambda sound: -sound.audio.clipped)
+    for system, clipped in _by_system([sound for sound in sounds if sound.audio.clipped]).items():
+        clipped.sort(key=lambda sound: -sound.audio.clipped)
         of_system = sum(sound.system == system for sound in sounds)
-        shown = [f"{s.item} {count_text(s.audio.clipped, 'time')}" for s in found]
+        shown = [f"{s.item} {count_text(s.audio.clipped, 'time')}" for s in clipped]
         yield (
-            f"clipping: {len(found):,} of {count_text(of_system, 'file')} of {system} reach full "
+            f"clipping: {len(clipped):,} of {count_text(of_system, 'file')} of {system} reach full "
             f"scale for {MIN_CLIPPED_SAMPLES} samples or more ({_list_examples(shown)}) — "
             "create the files again at a lower level"
         )
@@ -496,15 +496,15 @@ def audio_section(audio: StudyAudio) -> Section:
 
 def _table_row(system: str, sounds: SoundSequence) -> tuple[str, ...]:
     audio = [sound.audio for sound in sounds]
-    loudness = [one.loudness for one in audio if not isnan(one.loudness)]
+    loudness = [measured.loudness for measured in audio if not isnan(measured.loudness)]
     return (
         system,
         f"{len(audio):,}",
-        ", ".join(map(format_rate, sorted({one.rate for one in audio}))),
-        ", ".join(map(format_channels, sorted({one.channels for one in audio}))),
-        _range([one.seconds for one in audio]),
+        ", ".join(map(format_rate, sorted({measured.rate for measured in audio}))),
+        ", ".join(map(format_channels, sorted({measured.channels for measured in audio}))),
+        _range([measured.seconds for measured in audio]),
         _range(loudness) if loudness else "–",
-        _number(max(20 * float(np.log10(one.peak)) for one in audio)),
+        _number(max(20 * float(np.log10(measured.peak)) for measured in audio)),
     )
 
 

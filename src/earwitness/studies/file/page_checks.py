@@ -217,7 +217,9 @@ class _HeardSounds:
     def _sounds(self, trial: Trial) -> list[PageSound]:
         study = self.study
         presented = self.kinds[trial.block].presented(trial, self.words, study.reference)
-        return [PageSound(trial.item, one, study.file(trial.item, one)) for one, _ in presented]
+        return [
+            PageSound(trial.item, system, study.file(trial.item, system)) for system, _ in presented
+        ]
 
     def _profiled_sounds(self, trials: list[Trial]) -> Iterator[tuple[PageSound, SoundProfile]]:
         """Yield the sounds of trials that can be read."""

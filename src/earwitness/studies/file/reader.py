@@ -113,7 +113,9 @@ def study_texts(study: Study) -> dict[str, str]:
             shown = entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False)
             texts[f"wordings.{group}.{name}"] = shown
     for when in FORM_KEYS:
-        texts |= {f"forms.{when}.{one.name}": one.prompt for one in getattr(study, when)}
+        texts |= {
+            f"forms.{when}.{question.name}": question.prompt for question in getattr(study, when)
+        }
     if study.recordings:
         texts[DISPLAY_KEY] = json.dumps(asdict(study.recording_display))
     return {name: text for name, text in texts.items() if text}
@@ -383,7 +385,9 @@ def _build_study(value: StudyDict, named: _NamedMaterial, folder: Path) -> Study
         "juries": [{"name": name, "listeners": n} for name, n in value["juries"].items()],
         "quality": quality,
         "hearing": build_hearing(value.get("hearing")),
-        "recordings": [build_recording(*one) for one in sorted(value["recordings"].items())],
+        "recordings": [
+            build_recording(*recording) for recording in sorted(value["recordings"].items())
+        ],
     }
     study = msgspec.convert(fields, Study)
     return with_digest(
@@ -415,7 +419,9 @@ def _add_playlists(study: Study, folder: Path) -> Study:
 
 
 def _build_questions(asked: list[StudyDict]) -> list[StudyDict]:
-    return [{**one, "eligible": build_eligible(one.get("eligible"))} for one in asked]
+    return [
+        {**question, "eligible": build_eligible(question.get("eligible"))} for question in asked
+    ]
 
 
 def _fill_analysis(value: StudyDict) -> StudyDict:

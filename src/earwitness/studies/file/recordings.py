@@ -104,16 +104,16 @@ def check_recordings(
         The recordings that can be opened, and the problems of the others.
     """
     checks, problems = list[RecordingCheck](), list[Problem]()
-    for one in study.recordings:
+    for study_recording in study.recordings:
         try:
-            recording = open_long_recording(replace(one, hour_gap=0.0), path.parent)
-            overlays = read_labels(one, recording, path.parent)
+            recording = open_long_recording(replace(study_recording, hour_gap=0.0), path.parent)
+            overlays = read_labels(study_recording, recording, path.parent)
         except InputError as error:
             problems += error.problems
         except (OSError, EarwitnessError) as error:
-            problems.append(Problem(str(path), 0, f"recordings.{one.item}", str(error)))
+            problems.append(Problem(str(path), 0, f"recordings.{study_recording.item}", str(error)))
         else:
-            checks.append(_check_recording(one.item, recording, overlays))
+            checks.append(_check_recording(study_recording.item, recording, overlays))
     return tuple(checks), tuple(problems)
 
 

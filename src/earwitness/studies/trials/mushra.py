@@ -58,7 +58,7 @@ def weak_anchor_notes(losses: Iterable[AnchorLoss]) -> Iterator[str]:
     losses = list(losses)
     for anchor in dict.fromkeys(loss.anchor for loss in losses):
         own = [loss for loss in losses if loss.anchor == anchor]
-        if weak := [one for one in own if one.is_weak]:
+        if weak := [loss for loss in own if loss.is_weak]:
             least = min(weak, key=lambda one: one.loss)
             yield (
                 f"{anchor} hardly differs from the reference in {len(weak):,} of "
@@ -152,7 +152,7 @@ class Mushra(SwitchedKind):
         asked = super().questions(trial, words)
         if self.open_reference:
             return asked
-        return [one | {"prompt": words.pages["quality_alone"]} for one in asked]
+        return [question | {"prompt": words.pages["quality_alone"]} for question in asked]
 
     def load(self, systems: int) -> Load:
         rated = systems + self.hidden_reference + len(self.anchors)
