@@ -44,7 +44,7 @@ def metric_function(name: str) -> Callable[..., Values]:
 
     function.__name__, function.__doc__ = name, kind.__doc__
     parameters = kind.parameters().items()
-    own = [Parameter(one, Parameter.KEYWORD_ONLY, default=default) for one, default in parameters]
+    own = [Parameter(key, Parameter.KEYWORD_ONLY, default=default) for key, default in parameters]
     function.__signature__ = Signature([*sides.values(), *own])  # type: ignore[attr-defined]
     return function
 

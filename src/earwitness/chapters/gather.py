@@ -142,7 +142,10 @@ def said_in(places: Iterable[StrPath], problems: list[Problem]) -> SpeechByItem:
         elif has_ending(path.name, known):
             if path in listed or _has_transcript(path):
                 found = transcripts_in(path, problems)
-                file_speech = {one.recording: _speech(one, path, problems) for one in found}
+                file_speech = {
+                    transcript.recording: _speech(transcript, path, problems)
+                    for transcript in found
+                }
         else:
             remedy = f"known: {', '.join(known)}"
             problems.append(file_problem(path, "unknown transcript format", remedy))
@@ -302,7 +305,7 @@ def gather(
     problems = list[Problem]()
     options = PresetOptions(custom_pattern, timestamp_format, tier)
     options.check()
-    named = {Path(one) for one in _listed(files)}
+    named = {Path(place) for place in _listed(files)}
     marks = Counter[str]()
     gathered = list[GatheredFile]()
     for path in paths:
@@ -340,7 +343,7 @@ def _found_files(
     passed = list[Path]()
     known = list_endings(PRESETS, TRANSCRIPTS)
     paths = list(files_of(_listed(files), () if preset else known, passed))
-    named = {Path(one) for one in _listed(files)}
+    named = {Path(place) for place in _listed(files)}
     if isinstance(durations, str | PathLike):
         paths = [path for path in paths if path in named or path != Path(durations)]
     if not preset:
@@ -382,11 +385,11 @@ def _check_words_use(
 
 def _refuse_reference_folders(gathered: list[GatheredFile], system: str | None) -> None:
     """Raise UsageError if a folder of references would become a system."""
-    for one in gathered if system is None else ():
-        if one.folder.casefold().replace(" ", "_").replace("-", "_") in REFERENCE_FOLDERS:
-            message = f'"{one.folder}" would be the name of a system, but seems to hold references'
+    for file in gathered if system is None else ():
+        if file.folder.casefold().replace(" ", "_").replace("-", "_") in REFERENCE_FOLDERS:
+            message = f'"{file.folder}" would be the name of a system, but seems to hold references'
             remedy = "for references, set --durations (or --references if the files contain them)"
-            raise UsageError(f"{one.path}: {message} — {remedy}; for outputs, set --system")
+            raise UsageError(f"{file.path}: {message} — {remedy}; for outputs, set --system")
 
 
 def _listed(files: Paths) -> Sequence[StrPath]:
@@ -397,11 +400,11 @@ def _words(path: Path, system: str | None, problems: list[Problem]) -> list[Reco
     """Return the outputs of a file with recognized words, one per recording."""
     named = system or path.resolve().parent.name
     records = []
-    for one in transcripts_in(path, problems):
-        rows: list[Any] | None = _word_rows(one)
+    for transcript in transcripts_in(path, problems):
+        rows: list[Any] | None = _word_rows(transcript)
         if rows is None:
-            rows = [word for segment in one.segments for word in segment.text.split()]
-        records.append({"item": one.recording, "system": named, "output": {"words": rows}})
+            rows = [word for segment in transcript.segments for word in segment.text.split()]
+        records.append({"item": transcript.recording, "system": named, "output": {"words": rows}})
     return records
 
 
@@ -474,18 +477,18 @@ def _outputs(
     gathered: list[GatheredFile], system: str | None, problems: list[Problem]
 ) -> list[Record]:
     first_paths = dict[tuple[str, str], Path]()
-    for one in gathered:
-        key = one.item, system or one.folder
+    for file in gathered:
+        key = file.item, system or file.folder
         if key in first_paths:
             message = f'"{key[0]}" of system "{key[1]}" is also {first_paths[key]}'
-            problems.append(file_problem(one.path, message, "keep one"))
+            problems.append(file_problem(file.path, message, "keep one"))
         elif not all(map(is_name, key)):
             message = "cannot derive the names of item and system from the file name"
-            problems.append(file_problem(one.path, message))
-        first_paths.setdefault(key, one.path)
+            problems.append(file_problem(file.path, message))
+        first_paths.setdefault(key, file.path)
     return [
-        {"item": one.item, "system": system or one.folder, "output": one.content}
-        for one in gathered
+        {"item": file.item, "system": system or file.folder, "output": file.content}
+        for file in gathered
     ]
 
 
@@ -493,20 +496,20 @@ def _references(
     gathered: list[GatheredFile], seconds: dict[str, float], problems: list[Problem]
 ) -> list[Record]:
     by_item = dict[str, Record]()
-    for one in gathered:
-        item, annotator, duration = one.item, one.folder, seconds.get(one.item, one.duration)
+    for file in gathered:
+        item, annotator, duration = file.item, file.folder, seconds.get(file.item, file.duration)
         if duration is None:
             remedy = "add it to the durations (--durations FILE)"
             if 0 < len(seconds) < MAX_NAMES_SEARCHED:
                 remedy = f"add it — {nearest(item, seconds)}"
-            problems.append(file_problem(one.path, f'no duration for "{item}"', remedy))
+            problems.append(file_problem(file.path, f'no duration for "{item}"', remedy))
             continue
         record = {"item": item, "duration": duration, "references": []}
         annotations = by_item.setdefault(item, record)["references"]
         if annotator in [other["annotator"] for other in annotations]:
             message = f'duplicate reference of "{annotator}" for "{item}"'
-            problems.append(file_problem(one.path, message, "keep one"))
-        annotations.append({"annotator": annotator, **(one.content or {})})
+            problems.append(file_problem(file.path, message, "keep one"))
+        annotations.append({"annotator": annotator, **(file.content or {})})
     return list(by_item.values())
 
 

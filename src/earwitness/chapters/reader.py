@@ -117,7 +117,7 @@ def text_remarks(cases: ChapterCases) -> Counter[str]:
     title_lists = [titles for titles in cases.texts.references if titles is not None]
     foreign = sum(has_no_latin(" ".join(text for text, _ in titles)) for titles in title_lists)
     both = zip(cases.texts.outputs, cases.texts.items, strict=True)
-    said = [text for (_, own, _), (text, _) in both if own is not None and text is not None]
+    said = [text for (_, heard, _), (text, _) in both if heard is not None and text is not None]
     timed = [starts for _, starts in cases.texts.items if starts is not None]
     return Counter(
         {
@@ -340,7 +340,7 @@ def parse_samples(
     named = zip(samples, lines, strict=True)
     items = [f"line {line}" if s.id is UNSET else str(s.id) for s, line in named]
     titles = [given_titles(sample.reference_titles) for sample in samples]
-    said = [(given_text(one.sample.reference_transcript), one.starts) for one in taken]
+    said = [(given_text(case.sample.reference_transcript), case.starts) for case in taken]
     cases = ChapterCases(
         items,
         [system] * len(items),
@@ -535,7 +535,7 @@ class ChapterReader(TaskReader):
         self, records: Sequence[ChapterReferenceLine], resolved: Sequence[list[ParsedChapters]]
     ) -> ChapterCases:
         items, unit = [str(record.item) for record in records], self.reading.seconds(DURATIONS)
-        annotations = [one for _, *own in resolved for one in own]
+        annotations = [annotation for _, *annotated in resolved for annotation in annotated]
         nobody = [ParsedChapters(()).texts] * len(items)
         pairs = zip(records, resolved, strict=True)
         said = [(given_text(record.transcript), item.sentences) for record, (item, *_) in pairs]
@@ -578,10 +578,12 @@ class ChapterReader(TaskReader):
         remarks = time_remarks(cases, references=references)
         if not references:
             remarks.update(text_remarks(cases))
-        remarks["loose"] += sum(one.loose for one in resolved)
-        remarks[ALIGNED_REMARK] += sum(one.is_aligned for one in resolved)
-        remarks.update(f"{DAMAGE_REMARK}{text}" for one in resolved for text in one.damage)
-        return remarks + level_remarks(one.levels for one in resolved)
+        remarks["loose"] += sum(chapters.loose for chapters in resolved)
+        remarks[ALIGNED_REMARK] += sum(chapters.is_aligned for chapters in resolved)
+        remarks.update(
+            f"{DAMAGE_REMARK}{text}" for chapters in resolved for text in chapters.damage
+        )
+        return remarks + level_remarks(chapters.levels for chapters in resolved)
 
     def example(
         self,

@@ -79,11 +79,15 @@ class Sentences(ChapterMetric):
         sides: list[tuple[Starts | None, Starts | None]] = [(None, None)] * len(pairs)
         if texts is not None:
             both = zip(texts.items, texts.outputs, strict=True)
-            sides = [(starts, own) for (_, starts), (_, _, own) in both]
+            sides = [(starts, sentences) for (_, starts), (_, _, sentences) in both]
         output, reference = pairs.positive()
         if self.of == "output":
-            sides = [(None if own is None else starts, own) for starts, own in sides]
-            output = _moved(output, Ragged.from_rows([sorted(own or ()) for _, own in sides]))
+            sides = [
+                (None if sentences is None else starts, sentences) for starts, sentences in sides
+            ]
+            output = _moved(
+                output, Ragged.from_rows([sorted(sentences or ()) for _, sentences in sides])
+            )
         grid = Ragged.from_rows([sorted(starts or ()) for starts, _ in sides])
         own, other = _places(output, grid), _places(reference, grid)
         inside = grid.where(grid.values <= pairs.duration[grid.rows]).lengths

@@ -231,8 +231,8 @@ class PocketsphinxAligner:
             _PassageTask(window, tuple(spoken[passage.words]))
             for passage, window in zip(todo, _cut_audio(path, todo), strict=True)
         )
-        for done, (passage, found) in enumerate(zip(todo, self.map_(work, tasks), strict=True), 1):
-            journal.add(passage.key, found)
+        for done, (passage, times) in enumerate(zip(todo, self.map_(work, tasks), strict=True), 1):
+            journal.add(passage.key, times)
             shares.second(done / len(todo))
         shares.second(1.0)
         spans = dict[int, Span]()
@@ -469,10 +469,10 @@ def _join_parts(
     for place, owner in enumerate(owners):
         places[owner].append(place)
     joined, end = list[WordTimes](), times[0][0]
-    for own in places:
-        if own:
-            start, end = times[own[0]][0], times[own[-1]][1]
-            confidence = float(np.mean([confidences[place] for place in own]))
+    for parts in places:
+        if parts:
+            start, end = times[parts[0]][0], times[parts[-1]][1]
+            confidence = float(np.mean([confidences[place] for place in parts]))
             joined.append(WordTimes(round(start, 3), round(end, 3), round(confidence, 4)))
         else:
             joined.append(WordTimes(round(end, 3), round(end, 3), 0.0))

@@ -62,7 +62,7 @@ def count_needed_frames(tokens: Sequence[int]) -> int:
     >>> count_needed_frames([3, 3, 4])
     4
     """
-    return len(tokens) + sum(one == other for one, other in pairwise(tokens))
+    return len(tokens) + sum(token == other for token, other in pairwise(tokens))
 
 
 def align_tokens(log_probs: Floats, tokens: Sequence[int], blank: int = 0) -> TokenSpans:

@@ -262,7 +262,7 @@ class MmsAligner:
         labels = dict[str, list[int]]()
         for word in words:
             if word not in labels:
-                is_latin = all(one.isascii() for one in word if one.isalpha())
+                is_latin = all(letter.isascii() for letter in word if letter.isalpha())
                 latin = word if is_latin else self._romanize(word, language)
                 letters = latin.translate(APOSTROPHES).lower()
                 labels[word] = [

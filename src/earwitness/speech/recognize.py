@@ -315,7 +315,9 @@ class TransformersRecognizer(FolderRecognizer):
         except ValueError as error:
             raise UsageError(f"{self.folder}: cannot be used: {error}") from error
         seconds = len(samples) / SPEECH_RATE
-        chunks = ((one["text"].strip(), *one["timestamp"]) for one in result.get("chunks", ()))
+        chunks = (
+            (chunk["text"].strip(), *chunk["timestamp"]) for chunk in result.get("chunks", ())
+        )
         return WindowHypothesis(
             tuple(
                 HeardWord(text, float(start or 0.0), float(seconds if end is None else end))

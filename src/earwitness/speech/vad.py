@@ -518,7 +518,9 @@ def find_speech(
     if detector is None or isinstance(detector, str):
         detector = find_frame_detector(detector)
     stream = _CountedPieces(path, progress)
-    probabilities = (float(one) for part in detector.stream_probabilities(stream) for one in part)
+    probabilities = (
+        float(probability) for part in detector.stream_probabilities(stream) for probability in part
+    )
     spans = list(
         _iterate_spans(probabilities, detector.step_samples, threshold, min_silence * SEGMENT_RATE)
     )

@@ -200,14 +200,16 @@ def _values(
     for number, reference in enumerate(references):
         annotation, place = SummaryAnnotation(**_content(reference)), f"references[{number}]"
         parsed[place] = of_person(annotation, item, reading, place)
-    faults = [fault for one in parsed.values() if isinstance(one, list) for fault in one]
+    faults = [fault for result in parsed.values() if isinstance(result, list) for fault in result]
     if faults:
         raise UsageError("; ".join(f"{fault.field}: {fault.message}" for fault in faults))
-    located = {place: one for place, one in parsed.items() if isinstance(one, ParsedSummary)}
-    for place, one in located.items():
-        if one.ambiguous:
+    located = {
+        place: result for place, result in parsed.items() if isinstance(result, ParsedSummary)
+    }
+    for place, summary in located.items():
+        if summary.ambiguous:
             warnings.warn(f"{place}: {AMBIGUOUS}", EarwitnessWarning, stacklevel=3)
-    output, *people = [one.summary for one in located.values()]
+    output, *people = [summary.summary for summary in located.values()]
     return metric.values_of(Case(Key("item", "system"), item, output, tuple(people)))
 
 

@@ -423,7 +423,7 @@ class WordStrings(SummaryMetric):
         for n in range(1, self.longest + 1):
             by_person = [_string_set(positions(reference), n) for reference in case.references]
             mine = word_ngrams(positions(case.output), n)
-            shared = sum(any(string in one for one in by_person) for string in mine)
+            shared = sum(any(string in strings for strings in by_person) for string in mine)
             row += [shared, len(mine), shared / len(mine) if mine else 0, bool(mine)]
         return row
 

@@ -391,9 +391,9 @@ class ItemCases:
                 groups.append(item)
             people = list(map(id, case.references))
             if not index.keys() >= set(people):
-                for one, person in zip(people, case.references, strict=True):
-                    if one not in index:
-                        index[one] = len(index)
+                for key, person in zip(people, case.references, strict=True):
+                    if key not in index:
+                        index[key] = len(index)
                         item.people.append(person.positions)
             item.rows.append(row)
             item.outputs.append(case.output.positions)
@@ -417,7 +417,7 @@ class ItemCases:
                 people,
                 list(range(start * number, min(start + step, len(chosen)) * number)),
                 outputs * len(chosen[start : start + step]),
-                [one for one in chosen[start : start + step] for _ in cases],
+                [subset for subset in chosen[start : start + step] for _ in cases],
             )
             for start in range(0, len(chosen), step)
         ]
@@ -506,7 +506,7 @@ class ItemCases:
 
 def flatten(lists: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:
     """Return the numbers of all lists, and the index of the list of each."""
-    rows = np.repeat(np.arange(len(lists)), np.array([len(one) for one in lists], np.int64))
+    rows = np.repeat(np.arange(len(lists)), np.array([len(numbers) for numbers in lists], np.int64))
     return np.array(list(chain.from_iterable(lists)), np.int64), rows
 
 

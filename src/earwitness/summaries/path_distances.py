@@ -431,7 +431,7 @@ def _labels(items: Sequence[ItemCases]) -> tuple[Ints, Ints]:
     """Return the nodes of the words of all outputs, counted from the last word, and lengths."""
     words = np.concatenate([item.lengths for item in items])
     flat = [np.array(list(chain.from_iterable(item.outputs)), np.int64) for item in items]
-    nodes = [item.nodes[one] for item, one in zip(items, flat, strict=True)]
+    nodes = [item.nodes[positions] for item, positions in zip(items, flat, strict=True)]
     columns = np.repeat(np.arange(len(words)), words)
     places = np.repeat(np.cumsum(words), words) - 1 - np.arange(len(columns))
     labels = np.full((int(words.max(initial=0)), len(words)), -1)

@@ -95,9 +95,9 @@ class GivenWords(NamedTuple):
     def of(cls, timed: Sequence[TimedWord]) -> GivenWords:
         """Return words with times."""
         return cls(
-            tuple(one.word for one in timed),
-            tuple((one.start, one.end) for one in timed),
-            tuple(nan if one.confidence is None else one.confidence for one in timed),
+            tuple(word.word for word in timed),
+            tuple((word.start, word.end) for word in timed),
+            tuple(nan if word.confidence is None else word.confidence for word in timed),
         )
 
     def locate(self, item: Item) -> Recognition:
@@ -257,8 +257,10 @@ def _from_words(given: Sequence[RecognizedWord | str], path: str) -> GivenWords 
     if timed and len(timed) < len(words):
         message = "some words have times and some do not"
         faults.append(Fault(path, message, "give times for all words or for none"))
-    times = tuple((one.start, one.end) for one in timed)
-    sure = tuple(nan if one.confidence is UNSET else one.confidence for one in timed)
+    times = tuple((timed_word.start, timed_word.end) for timed_word in timed)
+    sure = tuple(
+        nan if timed_word.confidence is UNSET else timed_word.confidence for timed_word in timed
+    )
     return faults or GivenWords(tuple(words), times or None, sure)
 
 
@@ -340,8 +342,8 @@ class SummaryReader(TaskReader):
             of_person(annotation, item, self.reading, f"references[{n}]")
             for n, annotation in enumerate(record.references)
         ]
-        faults = [fault for one in parsed if isinstance(one, list) for fault in one]
-        return [item, *(one for one in parsed if not isinstance(one, list))], faults
+        faults = [fault for result in parsed if isinstance(result, list) for fault in result]
+        return [item, *(summary for summary in parsed if not isinstance(summary, list))], faults
 
     def of_references(
         self, records: Sequence[SummaryReferenceLine], resolved: Sequence[list[Any]]
@@ -364,11 +366,13 @@ class SummaryReader(TaskReader):
     def remarks(self, cases: Cases, resolved: Sequence[Any], *, references: bool) -> Counter[str]:
         """Count texts that can be located in the transcript in several ways."""
         names, side = list(cases.items), "outputs"
-        summaries = [one for one in resolved if isinstance(one, ParsedSummary)]
+        summaries = [summary for summary in resolved if isinstance(summary, ParsedSummary)]
         if references:
             names, side = [case.key.item for case in cases for _ in case.references], "references"
         pairs = zip(names, summaries, strict=True)
-        odd = Counter(f"{AMBIGUOUS_REMARK}{side} {name}" for name, one in pairs if one.ambiguous)
+        odd = Counter(
+            f"{AMBIGUOUS_REMARK}{side} {name}" for name, summary in pairs if summary.ambiguous
+        )
         if references:
             odd[NOT_LATIN_REMARK] = sum(has_no_latin(summary.summary.text) for summary in summaries)
         return +odd

@@ -103,7 +103,7 @@ class Bleu(SummaryMetric):
             by_reference = [_counts(tuple(words), n) for words in references]
             times = _counts(tuple(output), n).items()
             has = [
-                [one[s] >= k for one in by_reference]
+                [counts[s] >= k for counts in by_reference]
                 for s, most in times
                 for k in range(1, most + 1)
             ]
@@ -346,5 +346,5 @@ def misrecognized_shares(
             resampled.method,
         )
         found[system] = estimates[names[0]], estimates[names[1]]
-    is_known = any(own.value > 0 or given.n for own, given in found.values())
+    is_known = any(in_summary.value > 0 or given.n for in_summary, given in found.values())
     return found if is_known else {}

@@ -252,7 +252,8 @@ def _sentences(words: Sequence[TimedWord]) -> tuple[TimedSegment, ...]:
     groups = group_sentences(_pieces(words))
     parts = ((text, tuple(words[first:after])) for text, first, after in groups)
     return tuple(
-        TimedSegment(text, own[0].start, max(word.end for word in own), own) for text, own in parts
+        TimedSegment(text, sentence[0].start, max(word.end for word in sentence), sentence)
+        for text, sentence in parts
     )
 
 
@@ -334,8 +335,10 @@ def _stamped(cue: Cue, lines: Sequence[str], name: str) -> TimedSegment:
     periods = zip(texts, starts, [*starts[1:], _end(cue)], strict=True)
     words = [
         TimedWord(name, word, *times, None)
-        for own, start, end in periods
-        for word, times in zip(own, share_time(own, start, end) if own else (), strict=True)
+        for spoken, start, end in periods
+        for word, times in zip(
+            spoken, share_time(spoken, start, end) if spoken else (), strict=True
+        )
     ]
     text = strip_tags(marked)
     return TimedSegment(text, cue.start, _end(cue), tuple(words) if stamps else ())
@@ -422,7 +425,7 @@ def _whisper_parts(fields: Fields) -> JsonParts:
 
 def _cpp_parts(fields: Fields) -> JsonParts:
     found = fields.get("transcription")
-    entries = [_cpp_entry(one) for one in found] if isinstance(found, list) else None
+    entries = [_cpp_entry(segment) for segment in found] if isinstance(found, list) else None
     language = _fields(fields.get("result")).get("language")
     return JsonParts(entries, "transcription", language=language)
 
@@ -619,8 +622,8 @@ def _by_recording(utterances: Sequence[tuple[str, TimedSegment]]) -> list[TimedT
     """Return a transcript per recording, with its utterances in the order of time."""
     by_recording = group_values(utterances)
     return [
-        TimedTranscript(tuple(sorted(own, key=lambda segment: segment.start)), recording)
-        for recording, own in by_recording.items()
+        TimedTranscript(tuple(sorted(segments, key=lambda segment: segment.start)), recording)
+        for recording, segments in by_recording.items()
     ]
 
 

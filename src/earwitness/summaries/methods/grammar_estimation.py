@@ -175,9 +175,9 @@ def _make_batches(grammar: Grammar, texts: list[list[str]]) -> Iterator[Ints]:
     """Yield arrays of sentences of equal length, as indices of words."""
     numbers = ([grammar.word_index.get(word, 0) for word in text] for text in texts)
     pieces = group_values(
-        (piece.stop - piece.start, own[piece])
-        for own in (np.array(number, np.int64) for number in numbers)
-        for piece in cut_evenly(len(own), MAX_PIECE_WORDS)
+        (piece.stop - piece.start, sentence[piece])
+        for sentence in (np.array(number, np.int64) for number in numbers)
+        for piece in cut_evenly(len(sentence), MAX_PIECE_WORDS)
     )
     for size, rows in sorted(pieces.items()):
         step = max(1, BATCH_NUMBERS // (size * size * len(grammar.classes)))
@@ -196,7 +196,7 @@ def _rule_likelihood(grammar: Grammar, counts: RuleCounts) -> float:
     """Return the log likelihood of derivations with known rules."""
     rules = (grammar.start, grammar.left, grammar.right, grammar.emission)
     pairs = zip(rules, counts, strict=True)
-    return float(sum(own[own > 0] @ np.log(shares[own > 0]) for shares, own in pairs))
+    return float(sum(uses[uses > 0] @ np.log(shares[uses > 0]) for shares, uses in pairs))
 
 
 def normalise_counts(counts: RuleCounts, before: Grammar) -> Grammar:

@@ -124,7 +124,7 @@ def read_speech(
     problems = [flaw.problem(path) for flaw in flaws]
     is_cues = TRANSCRIPTS[form].is_cues
     found = [transcript_speech(transcript, tokenize, cues=is_cues) for transcript in transcripts]
-    if not problems and not any(one.utterances for one in found):
+    if not problems and not any(speech.utterances for speech in found):
         problems.append(file_problem(path, "has no words"))
     refuse_problems(problems, "summarized")
     return found
@@ -225,7 +225,7 @@ def _name_utterances(
     if len(found) == 1:
         return (replace(found[0], item=name),)
     return tuple(
-        replace(one, item=f"{name}-{number:03}") for number, one in enumerate(found, start=1)
+        replace(part, item=f"{name}-{number:03}") for number, part in enumerate(found, start=1)
     )
 
 

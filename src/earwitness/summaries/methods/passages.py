@@ -102,17 +102,17 @@ def find_passages(
         raise UsageError(f"margin must be 0 or greater, not {margin:g}")
     spans = [_clip_times(compaction, duration) for compaction in speech.compactions]
     _refuse_faults(speech, spans)
-    timed = [one for utterance in spans for one in utterance if not isinstance(one, str)]
+    timed = [times for utterance in spans for times in utterance if not isinstance(times, str)]
     edges = _WordEdges(timed, duration)
     pairs = enumerate(zip(speech.compactions, spans, strict=True))
     passages = [
         passage
-        for index, (one, utterance) in pairs
-        for passage in _join_words(index, one, utterance, edges, margin)
+        for index, (compaction, utterance) in pairs
+        for passage in _join_words(index, compaction, utterance, edges, margin)
     ]
     audible = [passage for passage in passages if passage.end > passage.start]
     lost = sum(len(passage.positions) for passage in passages) - sum(
-        len(one.positions) for one in audible
+        len(passage.positions) for passage in audible
     )
     if lost:
         what = "1 kept word has" if lost == 1 else f"{lost:,} kept words have"

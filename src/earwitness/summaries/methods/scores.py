@@ -258,13 +258,13 @@ def make_tables(
     if significance:
         groups = [[said] for said in utterances] if separate else [utterances]
         score = partial(score_significance, language=language, topic=topic)
-        scored = [own for group in groups for own in score(group)]
+        scored = [word_scores for group in groups for word_scores in score(group)]
     return [
         ScoreTables(
             size=len(said.words),
             linguistic=None if model is None else model.score_places(said.words),
-            significance=own,
+            significance=word_scores,
             confidence=score_confidence(said),
         )
-        for said, own in zip(utterances, scored, strict=True)
+        for said, word_scores in zip(utterances, scored, strict=True)
     ]

@@ -346,9 +346,11 @@ def _given_utterances(
 ) -> tuple[SpokenUtterance, ...]:
     """Return utterances; those without a name are numbered."""
     found = list[SpokenUtterance]()
-    for number, one in enumerate(given, 1):
-        if not isinstance(one, SpokenUtterance):
-            words = TOKENIZERS[tokenize](one) if isinstance(one, str) else one
-            one = SpokenUtterance(tuple(words))
-        found.append(one if one.item else replace(one, item=f"utterance-{number:03}"))
+    for number, utterance in enumerate(given, 1):
+        if not isinstance(utterance, SpokenUtterance):
+            words = TOKENIZERS[tokenize](utterance) if isinstance(utterance, str) else utterance
+            utterance = SpokenUtterance(tuple(words))
+        found.append(
+            utterance if utterance.item else replace(utterance, item=f"utterance-{number:03}")
+        )
     return tuple(found)

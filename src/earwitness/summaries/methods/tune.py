@@ -186,16 +186,22 @@ class ReferencedSpeech:
     def measure(self, kept: Sequence[Positions]) -> Floats:
         """Return the SumACCY of one summary per utterance."""
         self._measure(enumerate(kept))
-        return np.array([known[one] for known, one in zip(self._accuracies, kept, strict=True)])
+        return np.array(
+            [known[positions] for known, positions in zip(self._accuracies, kept, strict=True)]
+        )
 
     def measure_weights(self, many: Iterable[ScoreWeights]) -> Floats:
         """Return the SumACCY of the summaries with each of several weights: a row per weights."""
         listed = list(many)
-        new = [one for one in dict.fromkeys(listed) if one not in self._by_weights]
+        new = [
+            weighting for weighting in dict.fromkeys(listed) if weighting not in self._by_weights
+        ]
         kept = [self.summarize(weights) for weights in new]
-        self._measure((row, one) for own in kept for row, one in enumerate(own))
-        for weights, own in zip(new, kept, strict=True):
-            self._by_weights[weights] = self.measure(own)
+        self._measure(
+            (row, positions) for summaries in kept for row, positions in enumerate(summaries)
+        )
+        for weights, summaries in zip(new, kept, strict=True):
+            self._by_weights[weights] = self.measure(summaries)
         return np.array([self._by_weights[weights] for weights in listed])
 
     @property
@@ -205,15 +211,15 @@ class ReferencedSpeech:
 
     def _measure(self, kept: Iterable[tuple[int, Positions]]) -> None:
         """Measure summaries that are not known, all at once; each is given with its row."""
-        new = [one for one in dict.fromkeys(kept) if one[1] not in self._accuracies[one[0]]]
+        new = [pair for pair in dict.fromkeys(kept) if pair[1] not in self._accuracies[pair[0]]]
         cases = CaseList(
-            replace(self.cases[row], output=self._locate(row, one)) for row, one in new
+            replace(self.cases[row], output=self._locate(row, positions)) for row, positions in new
         )
         metric = SummarizationAccuracy()
         rows = np.zeros((len(cases), metric.width))
         metric.measure_items(ItemCases.group(cases), rows, cases.__getitem__, ("sumaccy",))
-        for (row, one), value in zip(new, metric.score(rows)[:, 0].tolist(), strict=True):
-            self._accuracies[row][one] = value
+        for (row, positions), value in zip(new, metric.score(rows)[:, 0].tolist(), strict=True):
+            self._accuracies[row][positions] = value
 
     def _locate(self, row: int, kept: Positions) -> Summary:
         """Return a summary with positions in the transcript, as ``score`` locates words."""
@@ -345,7 +351,7 @@ def _climb(
         before = value
         for name in rng.permutation(names).tolist():
             line = [replace(weights, **{name: number}) for number in WEIGHT_GRID]
-            line = [one for one in line if any(asdict(one).values())]  # some score is used
+            line = [point for point in line if any(asdict(point).values())]  # some score is used
             values = measure(line)
             best = int(values.argmax())
             if values[best] > value + LEAST_IMPROVEMENT:
