@@ -73,7 +73,7 @@ class MetricSet:
             if having:
                 remedy = f"choose a metric that has it: {', '.join(having)}"
             raise UsageError(f'no chosen metric has a parameter "{name}" — {remedy}')
-        instances = [m for one in chosen for m in _make(one, parameters, table)]
+        instances = [m for metric in chosen for m in _make(metric, parameters, table)]
         tasks = {metric.task: metric.name for metric in instances}
         if len(tasks) > 1:
             message = ", ".join(f"{name} is for {task}" for task, name in tasks.items())
@@ -225,7 +225,11 @@ class MetricSet:
     def alignments(self, case: Case) -> tuple[Alignment, ...]:
         """Return the word alignments of a case."""
         shown = (metric.alignment(case) for metric in self.metrics)
-        return tuple(dict.fromkeys(one for one in shown if one is not None and one.pairs))
+        return tuple(
+            dict.fromkeys(
+                alignment for alignment in shown if alignment is not None and alignment.pairs
+            )
+        )
 
     def pool(self, tables: Sequence[Floats], counts: NDArray[np.int64]) -> list[Floats]:
         """Combine every ``counts`` rows into one, for every metric."""

@@ -157,7 +157,7 @@ class Filter(NamedTuple):
 
     def __call__(self, *records: Mapping[str, Any]) -> bool:
         values = ((condition, condition.find(*records)) for condition in self.conditions)
-        return all(value is not None and one.holds(value) for one, value in values)
+        return all(value is not None and condition.holds(value) for condition, value in values)
 
     @property
     def signature(self) -> str:

@@ -32,7 +32,7 @@ def measure_agreement(
     coded: CodedRatings, settings: AnalysisSettings
 ) -> tuple[ListenerAgreement, ...]:
     """Return the agreement of all listeners, and of each panel if there are several."""
-    panels = [(own, table) for own, table in panel_tables(coded.votes) if len(own) > 1]
+    panels = [(panel, table) for panel, table in panel_tables(coded.votes) if len(panel) > 1]
     if not panels:
         return ()
     level, tables = settings.plan.level, [table for _, table in panels]
@@ -43,7 +43,7 @@ def measure_agreement(
             for number, table in enumerate(tables, 1)
         ]
     measures = _alpha_measures(coded, settings)
-    return tuple(_panel_agreement(*one, measures, settings) for one in named)
+    return tuple(_panel_agreement(*panel, measures, settings) for panel in named)
 
 
 def _alpha_measures(coded: CodedRatings, settings: AnalysisSettings) -> list[Level]:

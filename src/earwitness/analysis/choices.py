@@ -85,8 +85,8 @@ def compare_choices(
         return tuple(found)
     alpha = 1 - level
     return tuple(
-        replace(one, share=agree_with_test(one.share, one.corrected, alpha, null=0.5))
-        for one in found
+        replace(choice, share=agree_with_test(choice.share, choice.corrected, alpha, null=0.5))
+        for choice in found
     )
 
 

@@ -150,8 +150,8 @@ def alternative_contrasts(
     for alternative in _alternatives(ratings, duplicates, repeated, faulty):
         for name in scales:
             every, rest = (
-                code_ratings(own, name, faulty.systems, faulty.items)
-                for own in (alternative.every, alternative.rest)
+                code_ratings(rows, name, faulty.systems, faulty.items)
+                for rows in (alternative.every, alternative.rest)
             )
             is_changed = every.ratings != rest.ratings and every.ratings and rest.ratings
             if is_changed and not has_choices(every.ratings):

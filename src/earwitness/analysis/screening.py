@@ -129,7 +129,9 @@ def repeats(_ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limit
         change = abs(repeat.values[1] - repeat.values[0])
         far[repeat.listener].append(change > limits["tolerance"] + 1e-9)
     what = f"changed by more than {limits['tolerance']:g}"
-    return {who: _judge_share(own, "repeated vote", what, limits) for who, own in far.items()}
+    return {
+        who: _judge_share(changes, "repeated vote", what, limits) for who, changes in far.items()
+    }
 
 
 def hasty(_ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits) -> Judgments:
@@ -239,15 +241,19 @@ def bs1534(ratings: RatingSequence, evidence: ScreeningEvidence, limits: Limits)
     """
     low, high, share = limits["reference_below"], limits["anchor_above"], limits["share"]
     judged = {}
-    for who, own in by_listener(ratings).items():
-        reference = [one.value < low for one in own if one.key.system == evidence.reference]
-        anchor = [one.value > high for one in own if one.key.system == evidence.anchor]
+    for who, rated in by_listener(ratings).items():
+        reference = [
+            rating.value < low for rating in rated if rating.key.system == evidence.reference
+        ]
+        anchor = [rating.value > high for rating in rated if rating.key.system == evidence.anchor]
         figures = (
             f"hidden reference below {low:g} in {sum(reference)} of {len(reference)} items, "
             f"middle anchor above {high:g} in {sum(anchor)} of {len(anchor)} "
             f"(maximum share {share:.4g})"
         )
-        missed = any(is_more_than(sum(one), len(one), share) for one in (reference, anchor))
+        missed = any(
+            is_more_than(sum(failures), len(failures), share) for failures in (reference, anchor)
+        )
         judged[who] = figures, not missed
     return judged
 

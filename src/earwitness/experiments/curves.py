@@ -202,7 +202,9 @@ def order_correlations(
         weights = item_weights[block]
         means = [system.means(weights) for system in systems]
         indexed = zip(means, systems, strict=True)
-        table = np.stack([own[:, one.index.ravel()] for own, one in indexed], axis=-1)
+        table = np.stack(
+            [system_means[:, system.index.ravel()] for system_means, system in indexed], axis=-1
+        )
         people = _mean_ratings(ratings, weights)[:, None]
         ones = np.ones((len(weights), 1, len(systems)))
         each = _correlate(table, people, ones, names)[:, :, 0]
@@ -305,7 +307,7 @@ class OrderTables:
     def of_value(self, number: int) -> tuple[OrderValues, ...]:
         """Return one value of every system."""
         pairs = zip(self.values, self.subsets, strict=True)
-        return tuple(OrderValues(values[number], own.rows) for values, own in pairs)
+        return tuple(OrderValues(values[number], subset.rows) for values, subset in pairs)
 
     def most_people(self) -> list[int]:
         """Return the number of people of the largest subset, by system."""
@@ -314,7 +316,7 @@ class OrderTables:
     def with_all_people(self) -> Floats:
         """Return values × systems × items with all people, who are the last size."""
         pairs = zip(self.values, self.subsets, strict=True)
-        return np.stack([values[:, own.rows[0, -1]] for values, own in pairs], axis=1)
+        return np.stack([values[:, subset.rows[0, -1]] for values, subset in pairs], axis=1)
 
 
 def score_orders(

@@ -98,7 +98,7 @@ class ExperimentData:
     def count_without(self, groups: Ints) -> float:
         """Return the mean number of items that nobody of a group did; groups are rows of people."""
         made = [self.references.annotators[self.references.rows[item]] for item in self.items]
-        done = np.array([[name in own for own in made] for name in self.people])
+        done = np.array([[name in annotators for annotators in made] for name in self.people])
         return float((~done[groups].any(axis=1)).sum(axis=1).mean())
 
     def key(self, signature: str) -> str:
@@ -153,7 +153,7 @@ def read_data(
     found = run.references
     assert found is not None
     batches = [(cases, list(cases.systems)) for cases in kept.batches]
-    systems = list(dict.fromkeys(name for _, own in batches for name in own))
+    systems = list(dict.fromkeys(name for _, batch_systems in batches for name in batch_systems))
     if human and human not in systems:
         batches.append(_person_as_system(found, human))
         systems.append(human)
@@ -197,7 +197,7 @@ def _select_values(setup: Setup, names: Sequence[str] | str | None) -> tuple[Val
 def _person_as_system(references: References, name: str) -> tuple[Cases, list[str]]:
     """Return the references of a person as outputs, against those of all others."""
     cases, rows = references.cases.people()
-    names = [one for annotator in references.annotators for one in annotator]
+    names = [person for annotator in references.annotators for person in annotator]
     places = np.array([place for place, row in enumerate(rows) if names[row] == name], np.int64)
     if not len(places):
         known = sorted(references.people)
@@ -219,14 +219,14 @@ def _tasks(
             for row, (item, system) in enumerate(zip(cases.items, systems, strict=True))
             if item in item_numbers
         )
-        for (group, item), own in rows.items():
-            made = data.references.others(item, systems[own[0]])
+        for (group, item), item_rows in rows.items():
+            made = data.references.others(item, systems[item_rows[0]])
             yield ItemCasesOfSystems(
                 group,
                 item_numbers[item],
-                [system_numbers[systems[row]] for row in own],
+                [system_numbers[systems[row]] for row in item_rows],
                 np.array([numbers[name] for name in made], np.int64),
-                cases.take(np.array(own, np.int64)),
+                cases.take(np.array(item_rows, np.int64)),
             )
 
 
@@ -255,7 +255,7 @@ class Judgements:
         votes = self.votes.select(self.votes.systems != place)
         numbers = votes.systems - (votes.systems > place)
         size = (self.votes.size[0] - 1, *self.votes.size[1:])
-        systems = tuple(one for one in self.systems if one != system)
+        systems = tuple(other for other in self.systems if other != system)
         return replace(self, votes=replace(votes, systems=numbers, size=size), systems=systems)
 
     def means(self, names: Sequence[str]) -> dict[str, float]:

@@ -367,11 +367,11 @@ def _test_values(
     signs = np.array([-1.0 if worker.is_negated(v.best == "low") else 1.0 for v in data.values])
     for isolated, table in tables.items():
         scores = table.with_all_people() * signs[:, None, None]
-        for human, own in worker.judged_by_human().items():
-            if len(own.systems) < MIN_SYSTEMS_FOR_SYSTEM_LEVEL or not pairs:
+        for human, judged in worker.judged_by_human().items():
+            if len(judged.systems) < MIN_SYSTEMS_FOR_SYSTEM_LEVEL or not pairs:
                 continue
             grid = ScoreRatingGrid(
-                scores[:, own.systems][:, :, own.items], cell_means(own.votes)[0]
+                scores[:, judged.systems][:, :, judged.items], cell_means(judged.votes)[0]
             )
             for name in worker.names:
                 found = evaluate_grid(grid, "system", [name]).value[0]
@@ -390,7 +390,7 @@ def _test_values(
                 if name == "pearson":
                     williams = list(williams_p_values(grid, pairs))
                 tested = williams, p.tolist(), holm(p.tolist())
-                condition, rest = Condition(human, isolated), (level, len(own.systems), 0)
+                condition, rest = Condition(human, isolated), (level, len(judged.systems), 0)
                 for (a, b), width, *ps in zip(pairs, widths.tolist(), *tested, strict=True):
                     gain = float(found[a] - found[b])
                     method = "permutation of systems"
@@ -409,8 +409,8 @@ def _find_isolated(data: ExperimentData, limit: float) -> list[Annotator]:
     metric, column = next(
         (metric, place)
         for metric in data.setup.metrics.metrics
-        for place, one in enumerate(data.setup.metrics.named[metric.signature])
-        if one.name == value.name
+        for place, metric_value in enumerate(data.setup.metrics.named[metric.signature])
+        if metric_value.name == value.name
     )
     scores = metric.score(metric.measure_many(cases))[:, column]
     pairs = zip(places.tolist(), scores.tolist(), strict=True)
@@ -418,8 +418,8 @@ def _find_isolated(data: ExperimentData, limit: float) -> list[Annotator]:
     closeness = np.array([np.mean(by_person.get(name, nan)) for name in data.people])
     deviations = (-1 if value.best == "low" else 1) * robust_deviations(closeness)
     return [
-        Annotator(name, float(own), float(far), bool(limit and far < -limit))
-        for name, own, far in zip(data.people, closeness, deviations, strict=True)
+        Annotator(name, float(close), float(far), bool(limit and far < -limit))
+        for name, close, far in zip(data.people, closeness, deviations, strict=True)
     ]
 
 

@@ -307,9 +307,9 @@ def _interval_rows(intervals: Mapping[str, Estimate]) -> Iterator[Cells]:
 
 
 def _share_rows(result: ReferencesExperiment) -> Iterator[Cells]:
-    for one in result.misrecognized:
-        for place, share in (("summary", one.summary), ("recognized", one.recognized)):
-            yield one.system, place, share.value, share.low, share.high, share.n
+    for shares in result.misrecognized:
+        for place, share in (("summary", shares.summary), ("recognized", shares.recognized)):
+            yield shares.system, place, share.value, share.low, share.high, share.n
 
 
 def _setting_rows(result: ReferencesExperiment) -> Iterator[tuple[str, Any]]:

@@ -289,7 +289,7 @@ def _draw_utterance(rng: Generator, mean_words: int) -> Utterance:
     while len(words) < size:
         pattern = PHRASES[pattern_number % len(PHRASES)]
         pattern_number += int(rng.integers(1, 3))
-        drawn = [one if isinstance(one, str) else str(rng.choice(one)) for one in pattern]
+        drawn = [slot if isinstance(slot, str) else str(rng.choice(slot)) for slot in pattern]
         words += drawn
         phrase += [number] * len(drawn)
         number += 1

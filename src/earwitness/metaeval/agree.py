@@ -128,7 +128,7 @@ def _drop_controls(
     rated = {(rating.key.system, rating.scale) for rating in ratings}
     scales = list(dict.fromkeys(rating.scale for rating in ratings))
     dropped = {(name, scale) for scale in scales for name in analysis.controls_of(scale)}
-    names = [name for name in analysis.controls if any(name == one for one, _ in rated)]
+    names = [name for name in analysis.controls if any(name == system for system, _ in rated)]
     names += [
         f"{name} ({scale})"
         for scale in scales
@@ -221,7 +221,7 @@ def _filter_inputs(inputs: ScoresAndRatings, where: Filter) -> ScoresAndRatings:
     scores, fewer = inputs.scores, inputs.fewer
     if items is not None:
         scores = [score for score in scores if score.key.item in items]
-        fewer = [one for one in fewer if one.key.item in items]
+        fewer = [score for score in fewer if score.key.item in items]
     chosen = f"{inputs.kept}{where.signature}"
     notes = [*inputs.notes, *notes]
     return replace(

@@ -258,8 +258,8 @@ def estimate_figures(comparison: ScaleComparison) -> list[dict[Figure, Estimate]
             partial = comparison.estimate(level, plain, point, draws)
             rows |= zip(PARTIAL_COEFFICIENTS.values(), partial, strict=True)
         for name, row in rows.items():
-            for own, estimate in zip(estimates, row, strict=True):
-                own[Figure(level, name)] = estimate
+            for metric_estimates, estimate in zip(estimates, row, strict=True):
+                metric_estimates[Figure(level, name)] = estimate
     return estimates
 
 

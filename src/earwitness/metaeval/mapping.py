@@ -107,7 +107,9 @@ def fit_mapping(scores: Floats, people: Floats, order: int, direction: int = 0) 
     x, y = scores[is_known], people[is_known]
     low, high = float(x.min()), float(x.max())
     n, different = len(x), len(np.unique(x))
-    degrees = (one for one in (3, 1) if one <= order and different > one and n > one + 1)
+    degrees = (
+        degree for degree in (3, 1) if degree <= order and different > degree and n > degree + 1
+    )
     allowed = next(degrees, 0)
     slopes, bound = _fit_slopes(_scale_scores(x, low, high), y - y.mean(), allowed, direction)
     powers = polynomial.polyvander(_scale_scores(x, low, high), allowed)[:, 1:]

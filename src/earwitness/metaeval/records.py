@@ -41,11 +41,11 @@ def scale_rows(scale: ScaleConcordance) -> Iterator[Row]:
         yield _estimate_row("halves", ceiling.halves, ceiling.figure)
         if ceiling.stepped == ceiling.stepped:
             yield _figure_columns(ceiling.figure) | {"role": "panels", "value": ceiling.stepped}
-    for one in scale.apart:
-        p = {f"p_{what}": value for what, value in one.p.items()}
-        p |= {"p_williams": one.williams, "p_corrected": one.corrected}
+    for pair in scale.apart:
+        p = {f"p_{what}": value for what, value in pair.p.items()}
+        p |= {"p_williams": pair.williams, "p_corrected": pair.corrected}
         yield _estimate_row(
-            "difference", one.difference, one.figure, metric=one.a, against=one.b, **p
+            "difference", pair.difference, pair.figure, metric=pair.a, against=pair.b, **p
         )
     for metric in scale.metrics:
         for errors in metric.mapped:

@@ -387,7 +387,8 @@ def looks_like_votes(
     by_listener = group_values(zip(listeners, numbers, strict=True))
     longest = max(map(len, by_listener.values()))
     is_ordered = all(
-        {b - a for a, b in pairwise(sorted(own))} <= {1.0} for own in by_listener.values()
+        {b - a for a, b in pairwise(sorted(listener_numbers))} <= {1.0}
+        for listener_numbers in by_listener.values()
     )
     return longest < MIN_ORDERED_ROWS or not is_ordered
 

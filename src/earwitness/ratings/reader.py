@@ -90,9 +90,9 @@ def fit_rubric(options: ColumnOptions, table: InputTable, said: str = "") -> Col
         if said:
             has = ", ".join(show(name) for name in table.names if name)
             remedy = f"columns found: {has}; use --rubric {NO_RUBRIC} if the table has no rubric"
-            for one in lacking:
+            for dimension in lacking:
                 message = f"missing dimension of the rubric {read_rubric(name).name}"
-                table.tell(HEADER_LINE, one, message, remedy)
+                table.tell(HEADER_LINE, dimension, message, remedy)
     return options
 
 

@@ -177,7 +177,7 @@ def _names(part: FormulaPart) -> Iterator[str]:
 def _linear(part: FormulaPart) -> bool:
     if not isinstance(part, FormulaOperation):
         return True
-    named = [bool([*_names(one)]) for one in (part.left, part.right)]
+    named = [bool([*_names(side)]) for side in (part.left, part.right)]
     bent = (part.sign == "*" and all(named)) or (part.sign == "/" and named[1])
     return not bent and _linear(part.left) and _linear(part.right)
 

@@ -76,10 +76,10 @@ def check_blanks(rubric: Rubric, judged: Iterable[CaptionJudgment], blank: Blank
     if blank != "refuse":
         return
     blanks = [
-        f"{name} of {one.key.item}, {one.key.system}"
-        + (f" by {one.listener}" if one.listener != "" else "")
-        for one, name in product(judged, rubric.names)
-        if one.values.get(name) is None
+        f"{name} of {judgment.key.item}, {judgment.key.system}"
+        + (f" by {judgment.listener}" if judgment.listener != "" else "")
+        for judgment, name in product(judged, rubric.names)
+        if judgment.values.get(name) is None
     ]
     if blanks:
         more = (

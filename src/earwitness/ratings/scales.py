@@ -52,7 +52,7 @@ class Scale:
             return False
         # a huge integer can be compared with a float, but not subtracted from one
         near = self.low - 1 < value < self.high + 1
-        return near and any(abs(value - one) < 1e-6 for one in self.values)
+        return near and any(abs(value - allowed) < 1e-6 for allowed in self.values)
 
     def at(self, heard: float) -> float:
         """Return the value for a perceived quality from 0 to 1."""

@@ -160,7 +160,9 @@ def _undefined_notes(metrics: MetricSet, estimated: Sequence[Estimates]) -> Iter
     """Yield the reasons why values are undefined for all cases, where a metric knows them."""
     for metric in metrics.metrics:
         names = [value.name for value in metrics.named[metric.signature]]
-        undefined = [name for name in names if not any(one[name].n for one in estimated)]
+        undefined = [
+            name for name in names if not any(estimates[name].n for estimates in estimated)
+        ]
         if undefined == names and "" in metric.undefined_reasons:
             yield f"{metric.name} is undefined for all outputs: {metric.undefined_reasons['']}"
             continue

@@ -252,8 +252,8 @@ def _groups(
             label: score for label, score in scores.items() if score.items and score.pairs
         }
         contrasts_by_group = _corrected([*comparable.values()], plan.chosen, plan.settings.alpha)
-        for (label, own), contrasts in zip(comparable.items(), contrasts_by_group, strict=True):
-            yield GroupContrasts(name, label, own.items, contrasts)
+        for (label, paired), contrasts in zip(comparable.items(), contrasts_by_group, strict=True):
+            yield GroupContrasts(name, label, paired.items, contrasts)
 
 
 def _corrected(

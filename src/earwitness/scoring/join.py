@@ -218,7 +218,7 @@ def read_references(
     if not kept and not bad:
         raise InputError([file_problem(source.name, "contains no references")])
     kept, filtered, undecided = _filter_items(kept, where, reader)
-    reduced = {item: own for item, own in reduced.items() if item not in filtered.items}
+    reduced = {item: reasons for item, reasons in reduced.items() if item not in filtered.items}
     references = _columns(kept, bad, reduced, by, reader)
     references.remarks.update(remarks)
     references.filtered, references.where = filtered, undecided
@@ -251,7 +251,7 @@ def _columns(
     items = [str(record.item) for record in records]
     cases = reader.of_references(records, [good.resolved for good in kept])
     named = zip(items, records, strict=True)
-    resolved = [one for good in kept for one in good.resolved]
+    resolved = [part for good in kept for part in good.resolved]
     return References(
         reader=reader,
         rows=number_keys(items),
@@ -303,7 +303,7 @@ def _filter_items(
 
 def _annotators(reference: Any, numbers: Sequence[int] = ()) -> list[str]:
     """Return the annotator of each reference of an item, or its number without a name."""
-    names = [one.annotator for one in reference.references]
+    names = [annotation.annotator for annotation in reference.references]
     pairs = zip(numbers or range(1, len(names) + 1), names, strict=True)
     return [f"reference {n}" if a is UNSET else str(a) for n, a in pairs]
 
@@ -428,7 +428,9 @@ def parse_outputs(block: LineBlock, references: References, on_error: OnError) -
     if references.where.conditions:
         kept, filtered = filter_records(references.where, metas)
         left_out = (taken[place] for place in {*range(len(taken))} - {*kept})
-        answered += [(str(one.system), references.rows[str(one.item)]) for one in left_out]
+        answered += [
+            (str(dropped.system), references.rows[str(dropped.item)]) for dropped in left_out
+        ]
         taken, lines, outputs, metas = (
             [column[place] for place in kept] for column in (taken, lines, outputs, metas)
         )

@@ -128,9 +128,9 @@ def subsets_of(
 ) -> ReferenceSubsets:
     """Return the numbers of references in order; raise UsageError if they are invalid."""
     numbers = [*counts] if isinstance(counts, Iterable) else [counts]
-    for name, one in (("repeats", repeats), *(("reference_counts", count) for count in numbers)):
-        if isinstance(one, bool) or not isinstance(one, int) or one < 1:
-            raise UsageError(f"{name} must be a whole number of at least 1, got {one!r}")
+    for name, number in (("repeats", repeats), *(("reference_counts", count) for count in numbers)):
+        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+            raise UsageError(f"{name} must be a whole number of at least 1, got {number!r}")
     if numbers and not joined:
         raise UsageError("reference_counts requires a references file")
     return ReferenceSubsets(tuple(sorted({*numbers})), repeats, seed)

@@ -191,7 +191,7 @@ def _curves(scores: Scores) -> Iterator[Curve]:
     for sweep in scores.sweeps:
         value = scores.values[sweep.points[0][1]]
         points = tuple(
-            (x, {system: own[name] for system, own in scores.systems.items()})
+            (x, {system: estimates[name] for system, estimates in scores.systems.items()})
             for x, name in sweep.points
         )
         named = f"{value_title(value).replace(value.name, sweep.value)} by {sweep.parameter}"
@@ -205,7 +205,9 @@ def _people(scores: Scores, people: AnnotatorScores, shown: Sequence[str]) -> Se
     for name in shown if scores.systems else ():
         value = scores.values[name]
         rows = [(PEOPLE_SERIES, {PEOPLE_SERIES: people.ceiling[name]})]
-        rows += [(system, {system: own[name]}) for system, own in people.systems.items()]
+        rows += [
+            (system, {system: estimates[name]}) for system, estimates in people.systems.items()
+        ]
         parts.append(Intervals(f"{value_title(value)}: people and systems", value, "", tuple(rows)))
     for name in shown if len(people.annotators) > 1 else ():
         value = scores.values[name]
@@ -248,7 +250,7 @@ def _groups(scores: Scores, slicing: Slice, shown: Sequence[str]) -> Iterator[In
     for name in shown:
         value = scores.values[name]
         rows = tuple(
-            (group, {system: own[name] for system, own in systems.items()})
+            (group, {system: estimates[name] for system, estimates in systems.items()})
             for group, systems in slicing.groups.items()
         )
         yield Intervals(f"{value_title(value)} by {slicing.field}", value, slicing.field, rows)
@@ -258,8 +260,8 @@ def _spread(scores: Scores, shown: Sequence[str]) -> Iterator[Part]:
     assert scores.spread is not None
     for name in shown:
         series = {
-            system: tuple(x for x in own[name] if not isnan(x))
-            for system, own in scores.spread.items()
+            system: tuple(x for x in values[name] if not isnan(x))
+            for system, values in scores.spread.items()
         }
         value = scores.values[name]
         most = max(system[name].n for system in scores.systems.values())
@@ -292,9 +294,9 @@ def _item_sections(scores: Scores, shown: Sequence[str]) -> Iterator[Section]:
         f"{value_title(value)} by item",
         ("item", *scores.systems, "n"),
         (
-            (name, *map(own.get, scores.systems), sum(not isnan(x) for x in own.values()))
+            (name, *map(row.get, scores.systems), sum(not isnan(x) for x in row.values()))
             for name in names[:kept]
-            for own in [rows[name]]
+            for row in [rows[name]]
         ),
         value=value,
         sortable=True,
@@ -440,7 +442,7 @@ def _comparison_text(comparison: Comparison) -> str:
 def _matrices(comparison: Comparison) -> Iterator[Matrix]:
     for name in comparison.values:
         value = comparison.scores.values[name]
-        systems = {system: own[name] for system, own in comparison.systems.items()}
+        systems = {system: estimates[name] for system, estimates in comparison.systems.items()}
         contrasts = tuple(c for c in comparison.contrasts if c.value == name)
         matrix = Matrix(value_title(value), value, systems, contrasts)
         yield replace(matrix, systems={name: systems[name] for name in rank_systems(matrix)})

@@ -320,7 +320,10 @@ def select_values(scores: Scores, names: Sequence[str]) -> Scores:
         headlines=tuple(names),
         systems=_select(scores.systems, kept),
         slices=tuple(
-            replace(part, groups={group: _select(own, kept) for group, own in part.groups.items()})
+            replace(
+                part,
+                groups={group: _select(systems, kept) for group, systems in part.groups.items()},
+            )
             for part in scores.slices
         ),
         people=people,

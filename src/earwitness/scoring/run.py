@@ -297,7 +297,9 @@ def _shown_items(items: Sequence[str]) -> str:
 def _reference_notes(references: References, systems: set[str]) -> Iterator[str]:
     """Yield notes about references that are left out, and systems that are annotators."""
     if references.reduced:
-        reasons = [reason for own in references.reduced.values() for reason in own]
+        reasons = [
+            reason for item_reasons in references.reduced.values() for reason in item_reasons
+        ]
         items = list(references.reduced)
         yield (
             f"invalid references were left out of {len(items):,} "

@@ -110,8 +110,8 @@ def score(
     source, other = sources(outputs, references)
     setup = set_up(source, other, settings.metrics, parameters)
     if setup.reader.separate_by:
-        for one in filter(None, (source, other)):
-            one.check_rereadable(setup.reader.separate_by)
+        for record_source in filter(None, (source, other)):
+            record_source.check_rereadable(setup.reader.separate_by)
     selected = find_values(setup.metrics.values, settings.values)
     if settings.worst and not settings.worst_by:
         settings = replace(settings, worst_by=first_ranked(setup.metrics.values, selected))
