@@ -322,6 +322,6 @@ def anchor_loss(reference: Sound, anchor: Sound) -> float:
     -20.0
     """
     frames = min(len(reference.samples), len(anchor.samples))
-    heard, kept = (one.samples[:frames].mean(axis=1) for one in (reference, anchor))
-    lost, whole = (a_weighted_power(one, reference.rate) for one in (heard - kept, heard))
+    heard, kept = (sound.samples[:frames].mean(axis=1) for sound in (reference, anchor))
+    lost, whole = (a_weighted_power(samples, reference.rate) for samples in (heard - kept, heard))
     return 10 * float(np.log10(lost / whole)) if lost and whole else -np.inf

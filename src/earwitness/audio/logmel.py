@@ -92,11 +92,11 @@ def make_kernel(rate: int, precision: type[np.floating] = np.float32) -> Kernel:
     bands = np.pad(triangles, ((0, 0), (0, 1)), constant_values=1)
     weights = (bands * 2 / (size * (window**2).sum())).astype(precision)
     groups = []
-    for own in (slice(*ends) for ends in pairwise(BAND_GROUP_EDGES)):
-        repeated = np.repeat(weights[:, own], 2, axis=0)
+    for columns in (slice(*ends) for ends in pairwise(BAND_GROUP_EDGES)):
+        repeated = np.repeat(weights[:, columns], 2, axis=0)
         there = np.flatnonzero(repeated.any(axis=1))
         used = slice(int(there[0]), int(there[-1]) + 1) if len(there) else slice(0, 0)
-        groups.append(MelBandGroup(own, used, repeated[used]))
+        groups.append(MelBandGroup(columns, used, repeated[used]))
     return Kernel(rate, window.astype(precision), size, tuple(groups))
 
 

@@ -220,7 +220,7 @@ class PyAvDecoder(PacketDecoder):
             # the position of the first frame by most times of the first ones
             before = accumulate((int(frame.samples) for frame in first_frames), initial=0)
             counted = zip(first_frames, before, strict=False)
-            places = Counter(self._place(one, None) - count for one, count in counted)
+            places = Counter(self._place(decoded, None) - count for decoded, count in counted)
             start_place = places.most_common(1)[0][0] if places else None
             pieces = self._place_frames(chain(first_frames, frames), start_place)
             first = next(pieces, None)

@@ -391,12 +391,12 @@ def _sample_rows(
     if not exact:
         rows = [{} if place in failed else row for place, row in enumerate(rows)]
     if wer:
-        for place, (row, sample, found) in enumerate(zip(rows, samples, texts, strict=True)):
+        for place, (row, sample, output_text) in enumerate(zip(rows, samples, texts, strict=True)):
             reference = sample.get("reference_transcript")
-            if found is None or reference is None or not (row or place in failed):
+            if output_text is None or reference is None or not (row or place in failed):
                 continue
-            if found.text or not exact:  # chunkseg leaves out transcripts without words
-                row |= compute_wer(found.text, reference, exact=exact)
+            if output_text.text or not exact:  # chunkseg leaves out transcripts without words
+                row |= compute_wer(output_text.text, reference, exact=exact)
     model, signature = _add_titles(rows, samples, texts, settings) if titles else ("", "")
     return MeasuredSamples(rows, failed, model, signature)
 

@@ -63,7 +63,7 @@ def choose_jobs(jobs: int | None, *inputs: StrPath | None) -> int:
     if jobs is not None:
         return jobs
     named = [Path(input) for input in inputs if input]
-    paths = [path for one in named for path in (one, *one.rglob("*"))]
+    paths = [path for root in named for path in (root, *root.rglob("*"))]
     size = sum(path.stat().st_size for path in paths if path.is_file())
     return count_cores() if size >= MIN_PARALLEL_BYTES else 1
 

@@ -120,8 +120,8 @@ def _annotation_files(paths: Iterable[Path], problems: list[Problem]) -> Iterato
         elif not path.is_dir():
             yield path
         else:
-            listed = [one for one in sorted(path.rglob("*")) if one.is_file()]
-            known = [one for one in listed if _is_known(one)]
+            listed = [file for file in sorted(path.rglob("*")) if file.is_file()]
+            known = [file for file in listed if _is_known(file)]
             if not known:
                 remedy = f"known endings: {', '.join(list_endings(ANNOTATIONS, TRANSCRIPTS))}"
                 problems.append(file_problem(path, "contains no annotation", remedy))

@@ -186,13 +186,13 @@ def choose_candidates(candidates: Sequence[ClipCandidate], gap: float = 0.0) -> 
     [3, 8]
     """
     ordered = sorted(candidates, key=lambda one: (one.end, one.start))
-    ends = [one.end for one in ordered]
+    ends = [candidate.end for candidate in ordered]
     best: list[tuple[int, float]] = [(0, 0.0)]  # clips and speech of the first n candidates
     before = list[int]()
-    for place, one in enumerate(ordered):
-        before.append(bisect_right(ends, one.start - gap + ROUNDING_SECONDS, 0, place))
+    for place, candidate in enumerate(ordered):
+        before.append(bisect_right(ends, candidate.start - gap + ROUNDING_SECONDS, 0, place))
         count, speech = best[before[-1]]
-        best.append(max(best[-1], (count + 1, round(speech + one.speech, 9))))
+        best.append(max(best[-1], (count + 1, round(speech + candidate.speech, 9))))
     chosen, place = list[ClipCandidate](), len(ordered)
     while place:
         if best[place] != best[place - 1]:

@@ -258,7 +258,7 @@ def _cut_recording(cutter: ClipCutter, recording: SourceRecording, progress: Pro
             pad=0.0,
             progress=progress,
         )
-        intervals = tuple(SpokenInterval(one.start, one.end) for one in found)
+        intervals = tuple(SpokenInterval(segment.start, segment.end) for segment in found)
     else:
         intervals = recording.speech
     spans = merge_spans((interval.start, interval.end) for interval in intervals)
@@ -275,9 +275,9 @@ def _cut_recording(cutter: ClipCutter, recording: SourceRecording, progress: Pro
     )
     with closing(ClipReader(recording.path)) as reader:
         rate = reader.facts.rate
-        for one in chosen:
-            frames = min(round((one.end - one.start) * rate), reader.facts.frames)
-            first = min(round(max(one.start, 0.0) * rate), reader.facts.frames - frames)
+        for candidate in chosen:
+            frames = min(round((candidate.end - candidate.start) * rate), reader.facts.frames)
+            first = min(round(max(candidate.start, 0.0) * rate), reader.facts.frames - frames)
             samples = reader.read(first, frames)
             start, end = first / rate, (first + frames) / rate
             inner = [(spans[n][0] - start, spans[n][1] - start) for n in speech.find(start, end)]
@@ -292,7 +292,7 @@ def _cut_recording(cutter: ClipCutter, recording: SourceRecording, progress: Pro
                     recording.name,
                     start,
                     end,
-                    round(one.speech, 3),
+                    round(candidate.speech, 3),
                     measure_level(values),
                     estimate_snr(values, rate, inner),
                     {**recording.covariates, **_spoken_covariates(spoken, cutter.speakers)},
@@ -307,9 +307,9 @@ def _spoken_covariates(
     heard: Sequence[SpokenInterval], speakers: Mapping[str, Mapping[str, str]]
 ) -> dict[str, str]:
     """Return the speakers of a clip, their covariates, and the fields of its annotation."""
-    names = sorted({one.speaker for one in heard if one.speaker})
+    names = sorted({interval.speaker for interval in heard if interval.speaker})
     values: dict[str, set[str]] = {}
-    for key, value in (pair for one in heard for pair in one.fields):
+    for key, value in (pair for interval in heard for pair in interval.fields):
         values.setdefault(key, set()).add(value)
     for key, value in (pair for name in names for pair in speakers.get(name, {}).items()):
         values.setdefault(key, set()).add(value)
@@ -428,7 +428,7 @@ def audio_clips(
         annotation=annotated,
     )
     if speaker_table is not None:
-        names = {one.speaker for recording in used for one in recording.speech or ()}
+        names = {interval.speaker for recording in used for interval in recording.speech or ()}
         problems += [
             Problem(str(speaker_table), 0, "speaker", f'no row for "{name}"', "add one")
             for name in sorted(names - speakers.keys() - {""})
@@ -455,7 +455,9 @@ def audio_clips(
             replace(clip, covariates={key: clip.covariates.get(key, "") for key in columns})
             for clip in cut
         )
-        heard = [one for one, result in zip(used, results, strict=True) if not result.problem]
+        heard = [
+            recording for recording, result in zip(used, results, strict=True) if not result.problem
+        ]
         run = ClipRun(
             Path(output),
             clips,
@@ -575,7 +577,7 @@ def _check_columns(
 ) -> None:
     """Refuse covariates that would overwrite others, and unknown columns to balance."""
     names = {key for recording in recordings for key in recording.covariates}
-    intervals = [one for recording in recordings for one in recording.speech or ()]
+    intervals = [interval for recording in recordings for interval in recording.speech or ()]
     spoken = {key for row in speakers.values() for key in row}
     spoken |= {key for interval in intervals for key, _ in interval.fields}
     spoken |= {"speaker"} if any(interval.speaker for interval in intervals) else set()

@@ -575,8 +575,8 @@ def audio_normalize(
         load_soxr()
     clips, problems, notes = find_conditions(source, files=files, systems=conditions, rename=rename)
     checked = [(clip, check_clip(clip, settings)) for clip in clips]
-    problems += [problem for _, found in checked for problem in found]
-    clips = [clip for clip, found in checked if not found]
+    problems += [problem for _, clip_problems in checked for problem in clip_problems]
+    clips = [clip for clip, clip_problems in checked if not clip_problems]
     if problems and (on_error == "fail" or not clips):
         raise InputError(problems, done="written")
     map_ = choose_map(jobs)

@@ -207,9 +207,9 @@ def conditions_report(made: ReferenceConditions) -> Report:
     """Return the report on reference conditions: nominal values and ranges of measured ones."""
     measured = ("snr_a_measured", "q_measured", "si_sdr")
     rows = []
-    for name, own in group_values((file.condition, file) for file in made.files).items():
-        ranges = (_range_text([getattr(file, value) for file in own]) for value in measured)
-        rows.append((name, _describe_condition(own[0]), str(len(own)), *ranges))
+    for name, files in group_values((file.condition, file) for file in made.files).items():
+        ranges = (_range_text([getattr(file, value) for file in files]) for value in measured)
+        rows.append((name, _describe_condition(files[0]), str(len(files)), *ranges))
     header = ("condition", "content", "files", "SNR(A) (dB)", "Q (dB)", "SI-SDR (dB)")
     table = Table("reference conditions, as measured in the files", header, tuple(rows), names=2)
     table = table.columns([n for n in range(len(header)) if any(row[n] for row in rows)])

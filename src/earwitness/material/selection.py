@@ -398,7 +398,9 @@ def audio_select(
         )
         kept = [kept[place] for place in selection.chosen]
     columns = tuple(content.columns or ())
-    reasons = Counter(reason or NO_REASON for one, reason in decisions.values() if one == "drop")
+    reasons = Counter(
+        reason or NO_REASON for decision, reason in decisions.values() if decision == "drop"
+    )
     return SelectedClips(
         columns,
         tuple(tuple(rows[index][column] for column in columns) for index in kept),

@@ -83,7 +83,10 @@ def clean_name(name: str) -> str:
     'eval_Küche_1.wav'
     """
     plain = normalize("NFC", name)
-    kept = "".join(one if one.isalnum() or one in PREFIX_PUNCTUATION else "_" for one in plain)
+    kept = "".join(
+        character if character.isalnum() or character in PREFIX_PUNCTUATION else "_"
+        for character in plain
+    )
     return kept.lstrip(".").encode()[:MAX_PREFIX_BYTES].decode(errors="ignore") or "clip"
 
 
@@ -137,7 +140,7 @@ def describe_recordings(
                 is_only = len(recordings) == len(annotated) == 1
                 found_speech = sorted(annotated[0]) if is_only else None
             speech = None if found_speech is None else tuple(found_speech)
-            last = max((one.end for one in speech or ()), default=0)
+            last = max((interval.end for interval in speech or ()), default=0)
             if speech is None:
                 own.append("has no annotation")
             elif not own and last > seconds + MAX_EXCESS_SECONDS:

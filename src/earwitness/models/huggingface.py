@@ -251,8 +251,8 @@ def _find_model_files(folder: Path) -> list[Path]:
         f"weights ({' or '.join(WEIGHT_PATTERNS)})": WEIGHT_PATTERNS,
     }
     found = {
-        name: sorted(path for pattern in own for path in folder.glob(pattern))
-        for name, own in patterns.items()
+        name: sorted(path for pattern in alternatives for path in folder.glob(pattern))
+        for name, alternatives in patterns.items()
     }
     missing = [name for name, paths in found.items() if not paths]
     if missing:

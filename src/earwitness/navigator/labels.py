@@ -274,7 +274,7 @@ def _read_picks(text: str, recording: Recording) -> LabelLines:
         spans: list[RawSpan] = []
         for number, pick in enumerate(content["picks"], 1):
             start, seconds = float(pick["start"]) + shift, float(pick["seconds"])
-            names = "; ".join(str(one["name"]) for one in pick.get("classes", ()))
+            names = "; ".join(str(sound_class["name"]) for sound_class in pick.get("classes", ()))
             spans.append((start, start + seconds, f"{number} {names}"))
     except (AttributeError, LookupError, OverflowError, TypeError, ValueError):  # DecodeError too
         raise _LabelError("", "is not a list of picks", PICKS_REMEDY) from None

@@ -129,7 +129,10 @@ def find_speech_blocks(
                 blocks = [list(block) for block in sealed.facts["blocks"]]
             offset = round(stretch.start * rate) - round(stretch.at * rate)
             filled = _fill_unread(blocks, round(at * rate), round((at + seconds) * rate))
-            yield [SpeechBlock(low + offset, high + offset, bool(one)) for low, high, one in filled]
+            yield [
+                SpeechBlock(low + offset, high + offset, bool(is_speech))
+                for low, high, is_speech in filled
+            ]
             at, left = at + seconds, left - seconds
 
 

@@ -39,7 +39,7 @@ def find_spacing(starts: Sequence[float], gap: float) -> float | None:
     times = [-gap, *starts]
     steps = [after - before for before, after in pairwise(times)]
     step = median(steps)
-    even_steps = [one for one in steps if abs(one - step) <= HOUR_TOLERANCE_SECONDS]
+    even_steps = [seconds for seconds in steps if abs(seconds - step) <= HOUR_TOLERANCE_SECONDS]
     if len(even_steps) < MIN_EVEN_SHARE * len(steps) or step <= 2 * gap:
         return None
     return sum(even_steps) / len(even_steps) - gap
@@ -141,7 +141,7 @@ class HourMarks:
 
     def learn_hour(self) -> float | None:
         """Return the length of an hour, from silences that have ended."""
-        return find_spacing([one.start for one in self._closed], self.gap)
+        return find_spacing([silence.start for silence in self._closed], self.gap)
 
 
 def _true_runs(values: Bools) -> list[list[int]]:

@@ -35,7 +35,7 @@ from earwitness.recordings.types import Damage, Recording, Stretch
 LIBSNDFILE_FORMATS = re.split(
     " ", "wav wave rf64 w64 flac mp3 ogg oga aif aiff aifc au caf snd bwf"
 )
-SOUND_ENDINGS = frozenset(f".{one}" for one in LIBSNDFILE_FORMATS + PYAV_FORMATS)
+SOUND_ENDINGS = frozenset(f".{ending}" for ending in LIBSNDFILE_FORMATS + PYAV_FORMATS)
 
 
 def list_paths(places: StrPath | Sequence[StrPath]) -> list[Path]:
@@ -55,9 +55,9 @@ def sound_files(paths: Iterable[Path]) -> tuple[tuple[Path, ...], tuple[str, ...
             files.append(path)
             continue
         others: list[Path] = []
-        for one in sorted(path.rglob("*"), key=natural_sort_key):
-            if one.is_file() and not one.name.startswith("."):
-                (files if one.suffix.lower() in SOUND_ENDINGS else others).append(one)
+        for file in sorted(path.rglob("*"), key=natural_sort_key):
+            if file.is_file() and not file.name.startswith("."):
+                (files if file.suffix.lower() in SOUND_ENDINGS else others).append(file)
         if others:
             more = f" and {len(others) - 3} more" if len(others) > 3 else ""
             names = ", ".join(other.name for other in others[:3])
@@ -204,7 +204,7 @@ def _common_format(headers: Sequence[FileHeader]) -> tuple[int, int]:
         if other.rate != facts.rate
     ]
     refuse_problems(problems, "read")
-    counts = {one.channels for _, one in readable}
+    counts = {file_facts.channels for _, file_facts in readable}
     return facts.rate, counts.pop() if len(counts) == 1 else 1
 
 

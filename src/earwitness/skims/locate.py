@@ -242,8 +242,8 @@ def _share_offsets(
         for starts, first in zip(candidates, firsts, strict=True)
     ]
     apart = CANDIDATE_TOLERANCE_SECONDS * rate
-    for part, own in enumerate(offsets):
-        tried = list(own)
+    for part, part_offsets in enumerate(offsets):
+        tried = list(part_offsets)
         for near in offsets[max(0, part - 2) : part] + offsets[part + 1 : part + 3]:
             tried += [
                 offset
@@ -478,9 +478,9 @@ class _SkimSearch:
         apart = round(DISTINCT_PLACE_SECONDS * self.rate)
         ranked = sorted([found, *self._places[part]], key=lambda one: -one.likeness)
         self._places[part] = [
-            one
-            for rank, one in enumerate(ranked)
-            if all(abs(one.offset - better.offset) >= apart for better in ranked[:rank])
+            candidate
+            for rank, candidate in enumerate(ranked)
+            if all(abs(candidate.offset - better.offset) >= apart for better in ranked[:rank])
         ][:PLACES_PER_PART]
 
     def collect_picks(self) -> list[_HeardPick]:

@@ -63,8 +63,10 @@ def list_pick_rows(recording: Recording, skim: Skim) -> tuple[PickRow, ...]:
     """Return all picks in playing order."""
     starts = starts_of([pick.seconds for pick in skim.picks], skim.overlap)
     ends: dict[str, float] = {}
-    for one in recording.stretches:
-        ends[one.path] = max(ends.get(one.path, 0.0), one.at + one.seconds)
+    for file_stretch in recording.stretches:
+        ends[file_stretch.path] = max(
+            ends.get(file_stretch.path, 0.0), file_stretch.at + file_stretch.seconds
+        )
     before = dict(zip(ends, accumulate(ends.values(), initial=0.0), strict=False))
     rows = []
     for number, (pick, heard) in enumerate(zip(skim.picks, starts, strict=True), 1):

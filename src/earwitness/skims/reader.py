@@ -338,7 +338,7 @@ def uniform_day_notes(cases: Cases, embedder: str, block: float) -> Iterator[str
 
     references = {case.key.item: case.references for case in cases}
     for item, reference in references.items():
-        if any(has_uniform_blocks(embed_day(one, embedder, block)) for one in reference):
+        if any(has_uniform_blocks(embed_day(day, embedder, block)) for day in reference):
             yield f"{item}: {ALIKE_NOTE}"
 
 

@@ -64,14 +64,14 @@ def _make_plane(title: str, value: Value, series: tuple[PlaneSeries, ...]) -> Pl
     """Return a plane of TC and SD with its table."""
     rows = tuple(
         (
-            one.name,
+            method.name,
             point.name.removeprefix("z = "),
             f"{point.x.n + point.x.undefined:,}",
             cell(point.x, TC_VALUE),
             cell(point.y, value),
         )
-        for one in series
-        for point in one.points
+        for method in series
+        for point in method.points
     )
     header = ("method", "z", "n", value_title(TC_VALUE), value_title(value))
     return Plane(title, value, TC_VALUE, series, Table(title, header, rows, names=2))

@@ -151,7 +151,8 @@ class DayBlocks:
         seconds = self.seconds[:, counted][table].sum(1)
         sd = (seconds >= MIN_HEARD_SECONDS - 1e-9).mean(1)
         return [
-            Candidate(*one) for one in zip(many_rows, map(float, tc), map(float, sd), strict=True)
+            Candidate(*measured)
+            for measured in zip(many_rows, map(float, tc), map(float, sd), strict=True)
         ]
 
     def draw(self, *groups: tuple[Rows, int], label: str) -> list[BlockRows]:
@@ -166,7 +167,7 @@ class DayBlocks:
             np.concatenate([rng.choice(rows, count, replace=False) for rows, count in groups])
             for _ in range(DRAWN_CANDIDATES)
         )
-        return [sorted(map(int, one)) for one in drawn]
+        return [sorted(map(int, rows)) for rows in drawn]
 
 
 # --- Practice skims ------------------------------------------------------------------------------
@@ -242,8 +243,8 @@ def _find_diverse(blocks: DayBlocks) -> list[Candidate]:
     own_costs = blocks.costs[blocks.hour_of, np.arange(len(blocks.starts))]
     weights = [0.0, *rng.uniform(-1, 1, DRAWN_CANDIDATES)]
     tried = blocks.measure([_cover_sources(blocks, weight * own_costs) for weight in weights])
-    best_sd = max(one.sd for one in tried)
-    return [one for one in tried if one.sd == best_sd]
+    best_sd = max(candidate.sd for candidate in tried)
+    return [candidate for candidate in tried if candidate.sd == best_sd]
 
 
 def _cover_sources(blocks: DayBlocks, preference: Matrix) -> BlockRows:
@@ -278,9 +279,9 @@ def _find_course_and_compromise(
     plain_rows = [course.plain_rows(parts, blocks.heard, cost) for cost in NEW_SOURCE_COSTS]
     for best in blocks.measure(plain_rows):
         leans = {
-            one.tc / best.tc - one.sd / max_sd: one
-            for one in varied
-            if one.tc < best.tc - SMALL_STEP and best.sd < one.sd < max_sd
+            candidate.tc / best.tc - candidate.sd / max_sd: candidate
+            for candidate in varied
+            if candidate.tc < best.tc - SMALL_STEP and best.sd < candidate.sd < max_sd
         }
         towards_tc = [lean for lean in leans if lean > 0]
         if towards_tc:
@@ -315,7 +316,9 @@ def _find_steady_and_quiet(
                 (rows, count), (quiet_rows, PICKS_PER_SKIM - count), label="quiet"
             )
         ]
-        both = [one for one in blocks.measure(mixed) if steady.tc < one.tc < course.tc]
+        both = [
+            candidate for candidate in blocks.measure(mixed) if steady.tc < candidate.tc < course.tc
+        ]
         if both:
             return name, steady, max(both, key=lambda one: one.tc)
     raise _refusal(
@@ -338,12 +341,12 @@ def _find_forms(
         rows = np.flatnonzero(blocks.heard[:, blocks.columns(names)].any(1))
         drawn = blocks.measure(blocks.draw((rows, PICKS_PER_SKIM), label="forms"))
         pairs = [
-            (one, other)
-            for one in drawn
+            (candidate, other)
+            for candidate in drawn
             for other in diverse
-            if steady.sd < one.sd < other.sd
-            and steady.tc < other.tc < min(one.tc, balanced.tc)
-            and one.tc < min(course.tc, other.tc + 2 * SMALL_STEP)
+            if steady.sd < candidate.sd < other.sd
+            and steady.tc < other.tc < min(candidate.tc, balanced.tc)
+            and candidate.tc < min(course.tc, other.tc + 2 * SMALL_STEP)
         ]
         if pairs:
             return names, *min(pairs, key=lambda pair: abs(pair[0].tc - pair[1].tc - SMALL_STEP))

@@ -281,7 +281,7 @@ def _row_from_values(name: str, row: Mapping[str, Any]) -> TimetableRow:
 
 def _hourly_values(value: Any) -> tuple[float, ...]:
     if isinstance(value, Mapping):
-        return spread_over_hours({str(hours): float(one) for hours, one in value.items()})
+        return spread_over_hours({str(hours): float(amount) for hours, amount in value.items()})
     return tuple(map(float, value)) if isinstance(value, list) else (float(value),) * HOURS_PER_DAY
 
 

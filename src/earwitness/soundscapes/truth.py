@@ -41,7 +41,7 @@ class Truth:
         sounding = {name: _Sounding(spans[name]) for name in sorted(spans)}
         self.day_seconds = seconds
         self._spans = {
-            name: one for name, one in sounding.items() if one.total >= MIN_PRESENT_SECONDS
+            name: span for name, span in sounding.items() if span.total >= MIN_PRESENT_SECONDS
         }
         self._any = _Sounding(everything)
         self.names = (*self._spans, BACKGROUND_SOURCE)
@@ -68,7 +68,7 @@ class Truth:
     def heard(self, picks: Sequence[Pick]) -> tuple[str, ...]:
         """Return the sources of the day that sound for at least a second in the picks."""
         heard = self._is_heard(picks)
-        return tuple(name for name, one in zip(self.sources, heard, strict=True) if one)
+        return tuple(name for name, is_heard in zip(self.sources, heard, strict=True) if is_heard)
 
     def sd(self, picks: Sequence[Pick]) -> float:
         """Return the share of the day's sources that sound for at least a second in the picks."""

@@ -242,12 +242,12 @@ def soundscape_write(
     text_by_path = {
         sound_path.with_name(sound_path.stem + end): text for end, text in texts.items()
     }
-    for one in text_by_path:
-        AtomicFile(one)  # refuses paths that cannot be written
+    for text_path in text_by_path:
+        AtomicFile(text_path)  # refuses paths that cannot be written
     with AtomicFiles() as files:
         _write_day(Mixer(scene), sound_path, files.path(sound_path), hour_gap, progress)
-        for one, text in text_by_path.items():
-            files.path(one).write_text(text, encoding="utf-8", newline="")
+        for text_path, text in text_by_path.items():
+            files.path(text_path).write_text(text, encoding="utf-8", newline="")
     return [sound_path, *text_by_path]
 
 

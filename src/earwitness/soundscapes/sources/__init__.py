@@ -36,7 +36,7 @@ class SoundSource:
 
 def spread(low: float, high: float, count: int) -> tuple[float, ...]:
     """Return durations from short to long."""
-    return tuple(float(one) for one in np.linspace(low, high, count))
+    return tuple(float(duration) for duration in np.linspace(low, high, count))
 
 
 def _lasting(make: Make, level: float, event: Range, variants: int = 4) -> SoundSource:
