@@ -41,7 +41,7 @@ def describe_parameters(source: Callable[..., Any]) -> dict[str, str]:
     {'seconds': 'Duration, at most ``10``.', 'seed': 'Random seed.'}
     """
     documented = reversed(source.__mro__) if isclass(source) else [source]
-    sections = (SECTION.search(cleandoc(one.__doc__ or "") + "\n") for one in documented)
+    sections = (SECTION.search(cleandoc(owner.__doc__ or "") + "\n") for owner in documented)
     return {
         name: " ".join(text.split()) or SHARED_TEXTS.get(name, "")
         for section in filter(None, sections)

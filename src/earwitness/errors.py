@@ -269,7 +269,10 @@ def printable(text: str, keep: str = "") -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(
-        json.dumps(one)[1:-1] if _is_hidden(one) and one not in keep else one for one in text
+        json.dumps(character)[1:-1]
+        if _is_hidden(character) and character not in keep
+        else character
+        for character in text
     )
 
 
@@ -323,5 +326,5 @@ def list_names(names: Iterable[str]) -> str:
 
 def _has_same_numbers(name: str, other: str) -> bool:
     """Whether two names contain the same numbers; names that do not are never suggested."""
-    numbers = ([n.lstrip("0") for n in re.findall(r"\d+", one)] for one in (name, other))
+    numbers = ([n.lstrip("0") for n in re.findall(r"\d+", text)] for text in (name, other))
     return next(numbers) == next(numbers)

@@ -25,7 +25,9 @@ def metrics_command(task: str | None) -> None:
     known = dict.fromkeys(kind.task for kind in METRICS.values())
     if task is not None and task not in known:
         raise UsageError(f'unknown task "{task}" — {nearest(task, known)}')
-    click.echo("\n\n".join("\n".join(_describe(one)) for one in ([task] if task else known)))
+    click.echo(
+        "\n\n".join("\n".join(_describe(subject)) for subject in ([task] if task else known))
+    )
     for name in sorted(METRICS.keys() - METRICS.usable()):
         try:
             METRICS[name]
@@ -39,10 +41,13 @@ def _describe(task: str) -> Iterator[str]:
     from earwitness.report.numbers import ARROWS
 
     kinds = [kind for kind in METRICS.values() if kind.task == task]
-    for one in TASKS.values():
-        if one.subject == task:
-            yield f"{one.name}: default {', '.join(one.defaults)}; people: {', '.join(one.people)}"
-            for option in one.options:
+    for variant in TASKS.values():
+        if variant.subject == task:
+            yield (
+                f"{variant.name}: default {', '.join(variant.defaults)}; "
+                f"people: {', '.join(variant.people)}"
+            )
+            for option in variant.options:
                 default = f"  [default: {option.default}]" if option.default else ""
                 yield _option(option.name, list(option.choices), f"{option.help}{default}")
     yield "parameters:"

@@ -55,7 +55,9 @@ class Parameter(NamedTuple):
             raise
         if not self.is_list:
             return values[-1]
-        return [one for value in values for one in (value if isinstance(value, list) else [value])]
+        return [
+            part for value in values for part in (value if isinstance(value, list) else [value])
+        ]
 
 
 @cache
@@ -80,7 +82,7 @@ def metric_parameters() -> Mapping[str, Parameter]:
         for task in TASKS.values()
         for option in task.options
     ]
-    return {option_flag(one.name): one for one in own}
+    return {option_flag(parameter.name): parameter for parameter in own}
 
 
 class MetricCommand(click.Command):

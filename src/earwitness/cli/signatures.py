@@ -47,19 +47,25 @@ def signature_options(
     annotations = get_type_hints(source, include_extras=True)
     parameters = signature(source).parameters.values()
     named = [parameter for parameter in parameters if parameter.kind is Parameter.KEYWORD_ONLY]
-    hints = {one.name: _read_hint(annotations[one.name]) for one in named}
-    unknown = {*left_out, *changes} - {one.name for one in named}
+    hints = {parameter.name: _read_hint(annotations[parameter.name]) for parameter in named}
+    unknown = {*left_out, *changes} - {parameter.name for parameter in named}
     assert not unknown, unknown
-    flags = {one.name: _flag(one, hints[one.name]) for one in named}
+    flags = {parameter.name: _flag(parameter, hints[parameter.name]) for parameter in named}
     texts = {
         name: re.sub(r"``(\w+)``", lambda found: flags.get(found[1], found[1]), text)
         for name, text in (describe_parameters(source) | changes).items()
     }
     return add_options(
         *(
-            _option(one, flags[one.name], hints[one.name], texts[one.name].replace("``", ""))
-            for one in named
-            if one.name not in (*NO_OPTIONS, *left_out) and (one.name in only or not only)
+            _option(
+                parameter,
+                flags[parameter.name],
+                hints[parameter.name],
+                texts[parameter.name].replace("``", ""),
+            )
+            for parameter in named
+            if parameter.name not in (*NO_OPTIONS, *left_out)
+            and (parameter.name in only or not only)
         )
     )
 

@@ -276,7 +276,7 @@ def read_text(path: Path, preset: str | None = None, recording: str = "") -> str
         problems += [flaw.problem(path) for flaw in transcript.flaws]
         text = "\n\n".join(section.text for section in transcript.sections)
     elif text and _is_transcript(path, text):
-        found = {one.recording: one for one in transcripts_in(path, problems)}
+        found = {timed.recording: timed for timed in transcripts_in(path, problems)}
         if len(found) > 1 and recording not in found:
             message = f'contains {len(found):,} recordings, none of them named "{recording}"'
             problems.append(file_problem(path, message, "rename the audio file"))

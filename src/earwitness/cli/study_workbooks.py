@@ -111,7 +111,7 @@ def _import_answers(
         raise UsageError("--db and --output cannot be combined — use one of them")
     if db is None and replace:
         raise UsageError("--replace requires a database — set --db")
-    target, remarks = (None if one is None else AtomicFile(one) for one in (output, comments))
+    target, remarks = (None if path is None else AtomicFile(path) for path in (output, comments))
     with warnings_as_notes():
         if db is None:
             matched_answers = _write_answers(study, books, output, target, faults)
@@ -182,7 +182,7 @@ def _print_matched(matched_answers: MatchedAnswers) -> None:
 def _import_ratings(books: Sequence[Path], output: Path | None, how: dict[str, Any]) -> None:
     """Write a table of ratings, and comments if requested."""
     comments = how.pop("comments", None)
-    targets = [None if one is None else AtomicFile(one) for one in (output, comments)]
+    targets = [None if path is None else AtomicFile(path) for path in (output, comments)]
     imported = import_ratings(books, **how)
     print_notes(map(printable, map(str, (*imported.findings, *imported.notes))))
     ratings, remarks = targets

@@ -480,7 +480,10 @@ def _fill(value: Any, kind: inspect.Type) -> Any:
     if isinstance(kind, inspect.ListType):
         return [_fill(inner, kind.item_type) for inner in value]
     if isinstance(kind, inspect.TupleType):
-        return [_fill(inner, own) for inner, own in zip(value, kind.item_types, strict=True)]
+        return [
+            _fill(inner, inner_type)
+            for inner, inner_type in zip(value, kind.item_types, strict=True)
+        ]
     if isinstance(kind, inspect.UnionType) and type(value) is int:
         parts = map(_without_metadata, kind.types)
         is_name = any(getattr(part, "pattern", None) == NAME_PATTERN for part in parts)

@@ -131,7 +131,7 @@ class InputTable(ABC):
     def rename(self, name: str, new: str) -> None:
         """Give a column another name; an empty one hides it."""
         self.names[self.names.index(name)] = new
-        self.partial = frozenset(new if one == name else one for one in self.partial)
+        self.partial = frozenset(new if column == name else column for column in self.partial)
 
     def hide_index(self) -> None:
         """Hide a first column that is the index of a data frame, as pandas writes it."""

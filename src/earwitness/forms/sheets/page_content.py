@@ -108,7 +108,9 @@ def _joined(glyphs: Sequence[Glyph]) -> TextRun:
     for index, glyph in enumerate(glyphs):
         if index and _gap(glyphs[index - 1], glyph)[0] > SPACE_GAP:
             characters.append((" ", None))
-        characters += [(one, None if one.isspace() else glyph) for one in glyph.text]
+        characters += [
+            (character, None if character.isspace() else glyph) for character in glyph.text
+        ]
     while characters and characters[-1][0].isspace():
         characters.pop()
     texts, found = zip(*characters, strict=True) if characters else ((), ())

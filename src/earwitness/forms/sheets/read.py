@@ -143,7 +143,9 @@ def _pdf_rows(path: Path, problems: list[Problem], notes: list[str]) -> Iterator
             elif content.image_area > page.mediabox.width * page.mediabox.height / 2:
                 found = True
                 where.tell("the page is a picture, which is not read", TYPE_REMEDY)
-            elif count := sum(1 for one in page.get("/Annots", ()) if is_mark(one.get_object())):
+            elif count := sum(
+                1 for annotation in page.get("/Annots", ()) if is_mark(annotation.get_object())
+            ):
                 where.note(f"{count:,} annotations are not on a sheet, and are not read")
     except (DependencyError, FileNotDecryptedError):
         problems.append(file_problem(path, "is encrypted", "save it without a password"))

@@ -188,15 +188,15 @@ class _Matching:
             return None
         own = [sheet for sheet in self.sheets.values() if sheet.listener == int(row.listener)]
         if row.page:
-            own = [one for one in own if one.page == row.page.removeprefix(PAGE_PREFIX)]
+            own = [sheet for sheet in own if sheet.page == row.page.removeprefix(PAGE_PREFIX)]
             if not own:
                 self._tell(row, "page", f'unknown page "{row.page}"')
                 return None
-        fitting = [one for one in own if _is_recording(row, one.trial.item)]
+        fitting = [sheet for sheet in own if _is_recording(row, sheet.trial.item)]
         if not fitting and row.is_drawn:
             self._tell_recording(row, own[0].trial.item)
         elif not fitting:
-            remedy = nearest(row.recording, {one.trial.item for one in own})
+            remedy = nearest(row.recording, {sheet.trial.item for sheet in own})
             self._tell(row, "recording", f'unknown recording "{row.recording}"', remedy)
         elif len(fitting) > 1:
             message = f'listener {row.listener} has several pages with "{row.recording}"'

@@ -213,7 +213,7 @@ def _caption_hash(study: Study, item: str, system: str) -> str:
 def _file_names(study: Study) -> dict[str, str]:
     """Return the file of each clip, relative to the common folder."""
     system = min(study.systems)
-    paths = {one.name: PurePosixPath(study.file(one.name, system)) for one in study.material}
+    paths = {clip.name: PurePosixPath(study.file(clip.name, system)) for clip in study.material}
     parents = [path.parent.parts for path in paths.values()]
     shared = 0
     while (

@@ -306,7 +306,7 @@ def _find_texts(header: Row, columns: Mapping[str, int], rows: Iterable[Row]) ->
             continue
         texts = list(_column_texts(rows, column))
         worded = [text for text in texts if sum(map(str.isalpha, text)) >= MIN_LETTERS_OF_TEXT]
-        if 2 * sum(not is_label(one) for one in worded) > len(texts):
+        if 2 * sum(not is_label(text) for text in worded) > len(texts):
             return column
     return None
 

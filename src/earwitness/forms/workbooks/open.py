@@ -274,7 +274,7 @@ def _iterate_rows(sheet: Any, name: str) -> Iterator[tuple[Any, ...]]:
 
 def _exceeds_row_limit(raw: bytes) -> bool:
     """Return whether rows beyond the limit have content; formats do not count."""
-    far = next((one for one in ROW_TAG.finditer(raw) if int(one[1]) > MAX_ROWS), None)
+    far = next((tag for tag in ROW_TAG.finditer(raw) if int(tag[1]) > MAX_ROWS), None)
     last = max(raw.rfind(b"</row>"), raw.rfind(b":row>"))
     return far is not None and CONTENT_TAG.search(raw, far.end(), max(last, 0)) is not None
 
@@ -321,7 +321,7 @@ def _parse_part(parts: Parts, path: str, name: str) -> Any:
 
 def _comment_texts(root: Any) -> dict[tuple[int, int], str]:
     """Return comments by row and column; replies follow, and names of authors are left out."""
-    authors = {str(n): one.text for n, one in enumerate(root.iterfind("{*}authors/{*}author"))}
+    authors = {str(n): tag.text for n, tag in enumerate(root.iterfind("{*}authors/{*}author"))}
     texts: dict[tuple[int, int], str] = {}
     for comment in (*root.iter("{*}comment"), *root.iter("{*}threadedComment")):
         if (place := CELL_REFERENCE.fullmatch(comment.get("ref", ""))) is None:

@@ -418,7 +418,7 @@ def write_workbooks(
 
 
 def _check_contents(sent: Sequence[WorkbookContent], flavours: dict[str, str]) -> None:
-    raters = [one.rater for one in sent]
+    raters = [content.rater for content in sent]
     if not sent or len({*raters}) < len(raters):
         raise UsageError("workbooks: at least one rater is required, and raters must not repeat")
     if not flavours:
