@@ -62,9 +62,9 @@ class RubricFormula:
         return frozenset(_names(self.whole))
 
     @property
-    def linear(self) -> bool:
+    def is_linear(self) -> bool:
         """Whether no dimension is multiplied or divided by another."""
-        return _linear(self.whole)
+        return _is_linear(self.whole)
 
     def value(self, values: Mapping[str, float]) -> float:
         """Return the value of the formula for values of the dimensions."""
@@ -174,12 +174,12 @@ def _names(part: FormulaPart) -> Iterator[str]:
             yield from _names(right)
 
 
-def _linear(part: FormulaPart) -> bool:
+def _is_linear(part: FormulaPart) -> bool:
     if not isinstance(part, FormulaOperation):
         return True
     named = [bool([*_names(side)]) for side in (part.left, part.right)]
     bent = (part.sign == "*" and all(named)) or (part.sign == "/" and named[1])
-    return not bent and _linear(part.left) and _linear(part.right)
+    return not bent and _is_linear(part.left) and _is_linear(part.right)
 
 
 def _value(part: FormulaPart, values: Mapping[str, float]) -> float:
@@ -366,7 +366,7 @@ class Rubric:
         >>> thumbs().total_step
         0.05
         """
-        if not self.formula.linear:
+        if not self.formula.is_linear:
             return 0.0
         lows = {dimension.name: dimension.low for dimension in self.dimensions}
         moved = [
