@@ -146,9 +146,9 @@ def test_captions_with_the_same_words_are_refused_with_clip_and_authors(tmp_path
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ({"listeners": "3-9"}, "unknown listener 5 — known: 1 to 4"),
-        ({"listeners": "1,x"}, '"x" is not a number'),
-        ({"listeners": "3-1"}, "not an ascending range"),
+        ({"listener": "3-9"}, "unknown listener 5 — known: 1 to 4"),
+        ({"listener": "1,x"}, '"x" is not a number'),
+        ({"listener": "3-1"}, "not an ascending range"),
         ({"rename": "{flavour}.xlsx"}, "two files would have the same name"),
         ({"local": ""}, "no folder and no address"),
         ({"web": "clips"}, "must start with https"),
