@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,14 @@ def test_titles_in_the_navigation_are_the_headings_of_the_pages() -> None:
 def test_every_decision_is_listed() -> None:
     decisions = {name for name in pages() if name.startswith("decisions/0")}
     assert {f"decisions/{name}" for name in links("decisions/index.md")} == decisions
+
+
+def test_all_extras_are_on_the_page_about_installation() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    page = (DOCS / "installation.md").read_text(encoding="utf-8")
+    table = page.partition("## Extras")[2].partition("##")[0]
+    rows = [row.split("|")[1] for row in re.findall(r"^\| `.+", table, re.M)]
+    assert {*re.findall(r"`(\w+)`", " ".join(rows))} == {*project["optional-dependencies"]}
 
 
 def test_pages_of_commands_and_metrics_are_short() -> None:
