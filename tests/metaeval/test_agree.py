@@ -313,7 +313,7 @@ def test_every_form_is_written_and_json_has_nulls(tmp_path: Path) -> None:
     assert own["low"] is None  # four systems are too few to resample
     assert own["value"] == pytest.approx(figure(found, "m", "system", "kendall_b").value)
     _, lines = read_results(texts["csv"])
-    assert [*lines[0]][:5] == ["scale", "metric", "role", "level", "coefficient"]
+    assert [*lines[0]][:5] == ["scale", "metric", "role", "at", "coefficient"]
     assert {"metric", "chance", "rater", "halves"} <= {line["role"] for line in lines}
 
 

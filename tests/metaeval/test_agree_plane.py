@@ -38,7 +38,7 @@ def test_each_scale_agrees_best_with_its_own_measure(
     found = {
         row["metric"]: row["value"]
         for row in results.to_records()
-        if (row["level"], row["coefficient"], row["role"]) == ("system", "pearson", "metric")
+        if (row["at"], row["coefficient"], row["role"]) == ("system", "pearson", "metric")
     }
     assert max(found, key=lambda name: found[name]) == metric
     assert found[metric] > 0.9

@@ -108,7 +108,7 @@ def test_csv_has_a_line_a_figure_and_the_signature_once(found: Concordance) -> N
     assert {row["scale"] for row in rows} == {"OVRL"}
     assert all(None not in row and None not in row.values() for row in rows)
     ranked = [row for row in rows if row["metric"] == "close" and row["group"]]
-    assert [(row["level"], row["group"]) for row in ranked] == [("system", "1"), ("item", "1")]
+    assert [(row["at"], row["group"]) for row in ranked] == [("system", "1"), ("item", "1")]
 
 
 def test_csv_has_every_test_between_metrics(found: Concordance) -> None:
@@ -117,7 +117,7 @@ def test_csv_has_every_test_between_metrics(found: Concordance) -> None:
     assert len(rows) == len(apart) > 0
     for row, one in zip(rows, apart, strict=True):
         assert (row["metric"], row["against"]) == (one.a, one.b)
-        assert (row["level"], row["coefficient"]) == tuple(one.figure)
+        assert (row["at"], row["coefficient"]) == tuple(one.figure)
         assert float(row["value"]) == one.difference.value
         assert {what: float(row[f"p_{what}"]) for what in one.p} == dict(one.p)
         assert float(row["p_corrected"]) == one.corrected

@@ -20,9 +20,9 @@ from earwitness.report.result import json_text
 # --- Rows of the long table ----------------------------------------------------------------------
 
 
-ESTIMATE_COLUMNS = ("value", "low", "high", "confidence", "n", "undefined", "method")
+ESTIMATE_COLUMNS = ("value", "low", "high", "level", "n", "undefined", "method")
 COLUMNS = (
-    *("scale", "metric", "role", "level", "coefficient", *ESTIMATE_COLUMNS),
+    *("scale", "metric", "role", "at", "coefficient", *ESTIMATE_COLUMNS),
     *("group", "against", "p_items", "p_systems", "p_outputs", "p_williams", "p_corrected"),
     *("mapping", "by", "count", "system", "by_group"),
 )
@@ -77,7 +77,7 @@ def _estimate_row(
 
 
 def _figure_columns(figure: Figure) -> Row:
-    return {"level": figure.level, "coefficient": figure.coefficient}
+    return {"at": figure.level, "coefficient": figure.coefficient}
 
 
 def _figure_rows(scale: ScaleConcordance, metric: MetricFigures) -> Iterator[Row]:
@@ -94,7 +94,7 @@ def _figure_rows(scale: ScaleConcordance, metric: MetricFigures) -> Iterator[Row
             role, estimate, figure, metric=metric.metric, group=groups.get(figure, "")
         )
     for level, margin in metric.margins.items():
-        yield {"role": "margin", "metric": metric.metric, "level": level, "value": margin}
+        yield {"role": "margin", "metric": metric.metric, "at": level, "value": margin}
 
 
 def _curve_rows(curve: SampleSizeCurve) -> Iterator[Row]:
