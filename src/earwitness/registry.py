@@ -33,6 +33,15 @@ class TaskEntry(NamedTuple):
     parts: tuple[str, ...] = ()
 
 
+GATHER_PLACE = "earwitness.chapters.gather:gather"
+
+
+def gather_folder(folder: str, *, references: bool) -> list[dict[str, Any]]:
+    """Return the records of the chapter files and transcripts in a folder."""
+    records: list[dict[str, Any]] = resolve_name(GATHER_PLACE)([folder], references=references)
+    return records
+
+
 TRANSCRIPT_FIELDS = frozenset({"words", "transcript", "ctm"})  # of a line of references
 SUMMARY_FIELDS = TaskFields(
     content=frozenset({"positions", "text", "words", "ctm"}),

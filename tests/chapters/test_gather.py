@@ -259,7 +259,7 @@ def test_a_tier_of_a_textgrid_with_words_can_be_chapters(tmp_path: Path) -> None
 
 
 def test_a_preset_is_for_files_whose_ending_says_nothing(folder: Path) -> None:
-    (folder / "careful" / "c.txt").write_text("0:00 Hello\n1:00 Rain\n")
+    (folder / "careful" / "c.txt").write_text("0:05 Hello\n1:00 Rain\n")
     found = gather(folder / "careful", preset="youtube")
     presets = {one["item"]: one["output"]["preset"] for one in found}
     assert presets == {"a": "srt", "b": "podcast", "c": "youtube"}
@@ -269,12 +269,49 @@ def test_a_preset_is_for_files_whose_ending_says_nothing(folder: Path) -> None:
     made = CliRunner().invoke(group, ["gather", str(folder / "careful")])
     assert "note: 1 file skipped, such as" in made.stderr
     (folder / "only").mkdir()
-    (folder / "only" / "x.txt").write_text("0:00 A\n")
+    (folder / "only" / "x.txt").write_text("A 0:05\n")
     with (
         pytest.warns(EarwitnessWarning, match="1 file skipped"),
         pytest.raises(UsageError, match=r"no files found — for extensions other than \.srt"),
     ):
         gather(folder / "only")
+
+
+@pytest.mark.parametrize("first", ["0:00 A", "- (00:00) A", "**0:00:00** A", "0:01 A"])
+def test_a_text_that_starts_with_a_chapter_at_0_is_a_list_of_chapters(
+    tmp_path: Path, first: str
+) -> None:
+    (tmp_path / "a.txt").write_text(f"\n{first}\n1:00 B\n")
+    (tmp_path / "b.srt").write_text("1\n00:00:00,000 --> 00:00:10,000\nHello\n")
+    if first == "0:01 A":
+        with pytest.warns(EarwitnessWarning, match="1 file skipped"):
+            assert len(gather(tmp_path)) == 1
+    else:
+        assert [one["output"]["preset"] for one in gather(tmp_path)] == ["youtube", "srt"]
+
+
+def test_folders_of_files_are_scored_as_they_are(tmp_path: Path) -> None:
+    for place, shift in (("people", 0), ("careful", 2)):
+        for number in range(6):
+            chapters = [
+                {"start_time": float(start + shift * bool(start)), "end_time": 0.0, "title": "x"}
+                for start in (0, 100, 250 + 7 * number)
+            ]
+            path = tmp_path / place / f"Talk {number} [id{number}].info.json"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(
+                json.dumps({"id": f"id{number}", "duration": 400, "chapters": chapters})
+            )
+    outputs, references = tmp_path / "careful", tmp_path / "people"
+    found = score(outputs, references, metrics="collar")
+    wanted = score(gather(outputs), gather(references, references=True), metrics="collar")
+    assert found.systems == wanted.systems
+    assert found.systems["careful"]["collar_f1"].value == 1.0
+    names = [file.name for file in found.provenance.inputs]
+    assert names == [str(outputs), str(references)]
+    (outputs / "Talk 0 [id0].info.json").rename(outputs / "id0.info.json")
+    with pytest.raises(InputError, match=r'for "id0" — did you mean "Talk 0 \[id0\]"'):
+        score(outputs, references, metrics="collar")
 
 
 GRID = """File type = "ooTextFile"

@@ -11,7 +11,7 @@ import pytest
 
 from earwitness.errors import EarwitnessWarning, InputError, UsageError
 from earwitness.studies.design.plan import count_minutes
-from earwitness.studies.design.report import study_check
+from earwitness.studies.design.report import study_check, study_design
 from earwitness.studies.study import Design
 from earwitness.studies.template import find_sounds, study_new
 from helpers.command_line import run
@@ -140,7 +140,8 @@ def test_missing_files_are_named_by_system(folder: Path) -> None:
             r"dcr needs references, but the systems are A, B — rename that of the references",
         ),
         ("ab", "wavs/A/{item}.wav", r"must contain \{system\}"),
-        ("rubric", PATTERN, "rubric studies have other files than audio of systems"),
+        ("words", PATTERN, "words studies have other files than audio of systems"),
+        ("rubric", PATTERN, r"must not contain \{system\}: all captions of a clip share"),
         ("ab", "one/{system}/{item}.wav", "ab needs two systems or more"),
     ],
 )
@@ -161,3 +162,17 @@ def test_the_command_names_the_next_one(folder: Path) -> None:
     ]
     assert run("study", "check", "study.yaml").returncode == 0
     assert find_sounds(PATTERN)["A"]["a"] == "wavs/A/a.wav"
+
+
+def test_a_study_of_captions_starts_from_its_clips_and_their_captions(folder: Path) -> None:
+    write_sounds(folder, "x", ["p1", "p2", "p10"], "clips/{item}.wav")
+    rows = [f"p{n},{who},{who} {n}" for n in (1, 2, 10) for who in ("human", "gpt")]
+    (folder / "captions.csv").write_text("\n".join(["item,system,caption", *rows]) + "\n")
+    study_new("rubric", "study.yaml", files="clips/{item}.wav")
+    found = study_design("study.yaml").study
+    names = {clip.name for clip in found.material}
+    assert (found.systems, names) == (("human", "gpt"), {"p1", "p2", "p10"})
+    assert (found.blocks[0].clips, found.blocks[0].sessions) == (3, 1)
+    (folder / "captions.csv").unlink()
+    text = study_new("rubric", files="clips/{item}.wav")
+    assert "systems: [person, model]\n" in text

@@ -373,8 +373,10 @@ PRESETS: dict[str, ChapterFormat] = {
     "webvtt": ChapterFormat("every cue", parse_subtitles, (".vtt",), kind="list"),
     "youtube": ChapterFormat(
         "lines such as `1:02:03 Title`, `- (2:03) Title` or `Title 2:03`, also with Markdown: "
-        "`**2:03** [Title](https://…)`",
+        "`**2:03** [Title](https://…)`; recognized if the first starts with `0:00`",
         parse_youtube,
+        shared=(".txt",),
+        detect=re.compile(r"\s*(?:[-*•]\s+)?\**[\[(]?(?:00?:)?00?:00[\])]?\**\s+\S").match,
         kind="list",
     ),
     "podcast": ChapterFormat(

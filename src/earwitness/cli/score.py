@@ -60,6 +60,9 @@ def score_command(
 ) -> None:
     """Score system outputs against references, joined by item (- is stdin).
 
+    Both may be folders with one file per item, such as those of yt-dlp, which are read as by
+    earwitness gather.
+
     \b
     earwitness score outputs.jsonl references.jsonl --collar 1,3 --worst 5
     """

@@ -139,8 +139,10 @@ def find_pattern(table: InputTable, options: ColumnOptions) -> ColumnOptions:
         refuse_header(table, column, message, f"use {ways}")
     note = f"column {show(column)} is read with the pattern {patterns[0]}"
     table.notes.append(f"{note}; use {flag} to change this")
-    columns = {**options.columns, "system": ""} if systems else options.columns
-    return replace(options, pattern=patterns[0], columns=columns)
+    if systems:  # they are those of the pattern
+        columns = {**options.columns, "system": ""}
+        options = replace(options, columns=columns, apart=(*options.apart, system))
+    return replace(options, pattern=patterns[0])
 
 
 def filter_rows(table: InputTable, where: Filter) -> InputTable:

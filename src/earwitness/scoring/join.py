@@ -533,7 +533,7 @@ def _no_reference(item: str, references: References, on_error: OnError) -> list[
     reason = references.bad.get(item)
     if reason is None:
         few = references.rows if len(references.rows) <= MAX_NAMES_SEARCHED else ()
-        close = find_close(item, few)
+        close = find_close(item, few) or next((name for name in few if item in name), "")
         remedy = f'did you mean "{close}"?' if close else "add one, or leave the item out"
         return [Fault("item", f'no reference for "{item}"', remedy)]
     if on_error == "fail":

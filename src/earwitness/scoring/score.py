@@ -15,7 +15,7 @@ from earwitness.errors import UsageError
 from earwitness.io.atomic import AtomicFiles
 from earwitness.io.frames import DataFrame, is_frame, output_records, reference_records
 from earwitness.io.source import Records, RecordSource
-from earwitness.registry import METRICS
+from earwitness.registry import METRICS, gather_folder
 from earwitness.scoring.assembly import Request, assemble_scores
 from earwitness.scoring.collectors import AlignmentRows, SampleRows
 from earwitness.scoring.measure import subsets_of
@@ -58,11 +58,12 @@ def score(
     ----------
     outputs
         Path, ``"-"`` for standard input, records in memory, or a pandas or polars data frame with
-        one row per item and system. Without ``references``, records must be in chunkseg's format,
-        which has output and reference in one line.
+        one row per item and system; or a folder with one file per item, as for ``gather``. Without
+        ``references``, records must be in chunkseg's format, which has output and reference in one
+        line.
     references
-        Path, ``"-"``, records, or a data frame with one row per item and annotator; joined with the
-        outputs by ``item``.
+        Path, ``"-"``, records, a data frame with one row per item and annotator, or a folder with
+        one file per item; joined with the outputs by ``item``.
     system
         Name of the system if outputs and references are in one file. By default that of the file.
     samples
@@ -180,8 +181,10 @@ def sources(outputs: Place, references: Place | None) -> tuple[RecordSource, Rec
     both = [place for place in (outputs, references) if isinstance(place, str) and place == "-"]
     if len(both) > 1:
         raise UsageError("standard input can be used for outputs or references, not for both")
-    records = output_records(outputs) if is_frame(outputs) else cast("RecordPlace", outputs)
-    source = RecordSource(records)
+    if is_frame(outputs):
+        source = RecordSource(output_records(outputs))
+    else:
+        source = _file_source(cast("RecordPlace", outputs), "", references=False)
     return source, None if references is None else reference_source(references)
 
 
@@ -190,7 +193,14 @@ def reference_source(references: Place) -> RecordSource:
     name = str(references) if isinstance(references, str | PathLike) else "references"
     if is_frame(references):
         return RecordSource(reference_records(references), name)
-    return RecordSource(cast("RecordPlace", references), name)
+    return _file_source(cast("RecordPlace", references), name, references=True)
+
+
+def _file_source(place: RecordPlace, name: str, *, references: bool) -> RecordSource:
+    """Return the source of records; files in a folder are converted."""
+    if isinstance(place, str | PathLike) and Path(place).is_dir():
+        return RecordSource(gather_folder(str(place), references=references), str(place))
+    return RecordSource(place, name)
 
 
 # --- Function people -----------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from glob import escape, glob
 from itertools import count, product
@@ -27,6 +28,7 @@ from earwitness.errors import (
     refuse_problems,
 )
 from earwitness.io.atomic import AtomicFile
+from earwitness.io.tables import open_csv
 from earwitness.recordings.recording import natural_sort_key
 from earwitness.studies.design.plan import clip_minutes, count_minutes, max_clips
 from earwitness.studies.file.material import ITEM_PLACEHOLDER, SYSTEM_PLACEHOLDER, pattern_faults
@@ -51,15 +53,7 @@ def find_sounds(pattern: str) -> Paths:
     Where names can be divided in several ways, such as ``a_b_c.wav`` by ``{system}_{item}.wav``,
     all systems have the same items, if possible.
     """
-    for fault in pattern_faults(pattern):
-        remedy = f" — {fault.remedy}" if fault.remedy else ""
-        raise UsageError(f'files "{pattern}" {fault.message}{remedy}')
-    pieces = PLACEHOLDER_SPLIT.split(pattern)
-    paths = glob("".join("*" if piece[:1] == "{" else escape(piece) for piece in pieces))  # noqa: PTH207
-    if not paths:
-        message = "no audio file matches this pattern"
-        raise UsageError(f"{pattern}: {message} — it is relative to the current folder")
-    paths.sort(key=lambda path: natural_sort_key(Path(path)))
+    pieces, paths = _find_paths(pattern)
     splits = dict(_split_paths(pieces, paths))
     items = group_values(splits)
     systems = group_values((item, system) for system, item in splits)
@@ -75,6 +69,29 @@ def find_sounds(pattern: str) -> Paths:
             return _by_system((key, splits[key]) for key in keys)
     shortest = {path: split for split, path in reversed(splits.items())}
     return _by_system((shortest[path], path) for path in paths if path in shortest)
+
+
+def find_clips(pattern: str) -> dict[str, str]:
+    """Return the paths that a pattern without systems matches, by item in natural order."""
+    pieces, paths = _find_paths(pattern, captioned=True)
+    shape = "".join(
+        "([^/]+)" if piece == ITEM_PLACEHOLDER else re.escape(piece) for piece in pieces
+    )
+    matches = ((re.fullmatch(shape, Path(path).as_posix()), path) for path in paths)
+    return {match[1]: path for match, path in matches if match and len({*match.groups()}) == 1}
+
+
+def _find_paths(pattern: str, *, captioned: bool = False) -> tuple[list[str], list[str]]:
+    """Return the parts of a pattern, and the paths that match it, in natural order."""
+    for fault in pattern_faults(pattern, captioned=captioned):
+        remedy = f" — {fault.remedy}" if fault.remedy else ""
+        raise UsageError(f'files "{pattern}" {fault.message}{remedy}')
+    pieces = PLACEHOLDER_SPLIT.split(pattern)
+    paths = glob("".join("*" if piece[:1] == "{" else escape(piece) for piece in pieces))  # noqa: PTH207
+    if not paths:
+        message = "no audio file matches this pattern"
+        raise UsageError(f"{pattern}: {message} — it is relative to the current folder")
+    return pieces, sorted(paths, key=lambda path: natural_sort_key(Path(path)))
 
 
 def _by_system(pairs: Iterable[tuple[tuple[str, str], str]]) -> Paths:
@@ -228,6 +245,7 @@ FILES_LINES = """\
 """
 ANCHORS_LINE = "# anchors: ref  # folder of audio files that all listeners rate first\n"
 REFERENCE_LINE = "reference: {}  # folder of references\n"
+CAPTIONS_FILE, CAPTION_AUTHORS = "captions.csv", ("person", "model")  # of the template
 FORM_QUESTIONS = (Question("age", ""),), (Question("remarks", ""),)  # of the template
 
 
@@ -307,12 +325,17 @@ def _file_of_sounds(
     kind: type[TrialKind], pattern: str, folder: Path, minutes: float | None
 ) -> str:
     """Return the study file for the audio files of a pattern, in a folder."""
-    if kind.template.systems != SOUND_SYSTEMS:
+    sounds: Paths
+    if kind.captioned:
+        systems, reference, parameters = _find_authors(folder), "", dict[str, Any]()
+        sounds = {systems[0]: find_clips(pattern)}
+    elif kind.template.systems == SOUND_SYSTEMS:
+        sounds = find_sounds(pattern)
+        systems, reference, parameters = _assign_roles(kind, list(sounds), pattern)
+        refuse_problems(list(_missing_sounds(pattern, sounds)), "written")
+    else:
         remedy = "leave out files, and edit the file that is written"
         raise UsageError(f"{kind.name} studies have other files than audio of systems — {remedy}")
-    sounds = find_sounds(pattern)
-    systems, reference, parameters = _assign_roles(kind, list(sounds), pattern)
-    refuse_problems(list(_missing_sounds(pattern, sounds)), "written")
     clips = tuple(
         Clip(item, read_profile(Path(path)).seconds) for item, path in sounds[systems[0]].items()
     )
@@ -331,8 +354,11 @@ def _file_of_sounds(
     if minutes is not None or block.clips < len(clips):
         warn(size, EarwitnessWarning, stacklevel=3)
     place = Path(pattern) if Path(pattern).is_absolute() else Path(os.path.relpath(pattern, folder))
-    lines = f"systems: {_yaml_list(systems)}\n"
-    lines += f"files: {json.dumps(place.as_posix(), ensure_ascii=False)}\n"
+    files = f"files: {json.dumps(place.as_posix(), ensure_ascii=False)}"
+    lines = f"systems: {_yaml_list(systems)}\n{files}\n"
+    if kind.captioned:
+        lines, given = kind.template.systems, iter(lines.splitlines())
+        lines = re.sub(r"(?m)^(# )?(files|systems): .*$", lambda _: next(given), lines)
     if reference:
         lines += REFERENCE_LINE.format(_yaml_list([reference])[1:-1])
     return _fill_template(
@@ -345,6 +371,14 @@ def _file_of_sounds(
         clips=block.clips,
         sessions=block.sessions,
     )
+
+
+def _find_authors(folder: Path) -> list[str]:
+    """Return the systems of the table of captions in a folder, or those of the template."""
+    with suppress(OSError, ValueError), open_csv(folder / CAPTIONS_FILE) as (_, rows):
+        if authors := [name for name in {row.get("system"): 0 for _, row in rows} if name]:
+            return authors
+    return list(CAPTION_AUTHORS)
 
 
 def _assign_roles(
