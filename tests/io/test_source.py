@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from earwitness.errors import InputError, MissingExtra
+from earwitness.errors import InputError, MissingExtra, UsageError
 from earwitness.io import source as source_module
 from earwitness.io.source import RecordSource
 from earwitness.scoring.score import score
@@ -98,7 +98,7 @@ def test_compressed_standard_input_is_recognised(
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nowhere.jsonl: cannot be read: No such file"):
         score(tmp_path / "nowhere.jsonl")
-    with pytest.raises(InputError, match="cannot be read: Is a directory"):
+    with pytest.raises(UsageError, match="no files found"):
         score(tmp_path)
 
 

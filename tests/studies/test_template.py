@@ -173,6 +173,15 @@ def test_a_study_of_captions_starts_from_its_clips_and_their_captions(folder: Pa
     names = {clip.name for clip in found.material}
     assert (found.systems, names) == (("human", "gpt"), {"p1", "p2", "p10"})
     assert (found.blocks[0].clips, found.blocks[0].sessions) == (3, 1)
+    rows = ["clip,person,model 2", *(f"p{n},Birds {n}.,Rain {n}." for n in (1, 2, 10))]
+    (folder / "captions.csv").write_text("\n".join(rows) + "\n")
+    study_new("rubric", "wide.yaml", files="clips/{item}.wav")
+    wide = study_design("wide.yaml").study
+    [last] = [clip for clip in wide.material if clip.name == "p10"]
+    assert last.captions["model 2"] == "Rain 10."
+    (folder / "captions.csv").write_text("clip,text\np1,Birds.\np2,Rain.\n")
+    with pytest.raises(InputError, match="one column per system — found: clip, text\n1 problem"):
+        study_design("wide.yaml")
     (folder / "captions.csv").unlink()
     text = study_new("rubric", files="clips/{item}.wav")
     assert "systems: [person, model]\n" in text

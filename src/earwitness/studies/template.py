@@ -375,8 +375,10 @@ def _file_of_sounds(
 
 def _find_authors(folder: Path) -> list[str]:
     """Return the systems of the table of captions in a folder, or those of the template."""
-    with suppress(OSError, ValueError), open_csv(folder / CAPTIONS_FILE) as (_, rows):
-        if authors := [name for name in {row.get("system"): 0 for _, row in rows} if name]:
+    with suppress(OSError, ValueError), open_csv(folder / CAPTIONS_FILE) as (names, rows):
+        is_wide = not {"system", "caption"} & {*names}
+        found = names[1:] if is_wide else {row.get("system"): 0 for _, row in rows}
+        if authors := [name for name in found if name]:
             return authors
     return list(CAPTION_AUTHORS)
 

@@ -379,10 +379,25 @@ class Captions:
         ]
 
 
+CAPTION_COLUMNS = "item", "system", "caption"
+
+
 def read_captions(path: Path, items: Sequence[str], systems: Sequence[str]) -> Captions:
-    """Read one caption per system and item."""
+    """Read one caption per system and item, in rows of their own or in a column per system."""
     table = read_row_table(path)
     captions = Captions(problems=table.problems)
+    if table.columns and not {*CAPTION_COLUMNS} <= {*table.columns}:
+        if not {*systems} <= {*table.columns}:
+            message = "must have the columns item, system and caption, or one column per system"
+            found = ", ".join(filter(None, table.columns))
+            captions.problems.append(Problem(str(path), 1, "", message, f"found: {found}"))
+            return captions
+        first = "item" if "item" in table.columns else table.columns[0]
+        table.rows = [
+            (line, {"item": row[first], "system": system, "caption": row[system]})
+            for line, row in table.rows
+            for system in systems
+        ]
     for line, row in table.rows:
         output = row.get("output")
         caption = {**row, **output} if isinstance(output, dict) else row
