@@ -1,4 +1,4 @@
-"""Run all tests with full counts and all benchmarks of one commit, and write docs/proof.md.
+"""Run tests with full counts and all benchmarks of one commit, and write docs/proof.md.
 
     python benchmarks/prove.py             run the parts without a result for this commit
     python benchmarks/prove.py PART …      run these parts, even if they have a result
@@ -33,8 +33,9 @@ SETTINGS = {
     "OPENBLAS_NUM_THREADS": "1",  # tests already use all cores
 }
 TESTS = ["-m", "pytest", "-q", "--dist", "worksteal", "-m", ""]  # including simulations
+COUNTED = re.compile(r"^from (helpers\.samples|hypothesis) |mark\.simulation", re.M)
 PARTS = {
-    "All tests with full counts": [*TESTS, "-n", "2", "-o", "faulthandler_timeout=1200"],
+    "Tests with full counts": [*TESTS, "-n", "2", "-o", "faulthandler_timeout=1200"],
     "Browser tests in Chromium": [*TESTS, "-n", "3", "browser"],
     "Chapter metrics compared with chunkseg": ["benchmarks/chapters.py"],
     "BERTScore of titles compared with bert-score": ["benchmarks/titles.py"],
@@ -106,11 +107,17 @@ def read_results(commit: str) -> dict[str, Result]:
     }
 
 
+def counted_tests() -> list[str]:
+    """Return the test files whose counts are larger here; ``make test`` runs the others as well."""
+    paths = sorted((ROOT / "tests").rglob("test_*.py"))
+    return [str(path.relative_to(ROOT)) for path in paths if COUNTED.search(path.read_text())]
+
+
 def run_part(title: str, commit: str) -> Result:
     """Run a part and show its output; a part that is stopped has no result."""
     started, start = datetime.now(UTC), time.monotonic()
     process = subprocess.Popen(
-        [sys.executable, *COMMANDS[title]],
+        [sys.executable, *COMMANDS[title], *(counted_tests() if "counts" in title else ())],
         cwd=ROOT,
         env={**os.environ, **SETTINGS},
         stdout=subprocess.PIPE,

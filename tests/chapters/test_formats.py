@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from earwitness.chapters.formats import parse_rttm_recordings
+from earwitness.chapters.formats import parse_csv, parse_rttm_recordings
 from earwitness.chapters.presets import PresetOptions, read
 
 YTDLP = {
@@ -242,3 +242,12 @@ def test_an_rttm_file_may_have_several_recordings() -> None:
 def test_youtube_lists_may_have_markdown(line: str, title: str, time: float) -> None:
     found = read(line, "youtube")
     assert (found.titles, found.flaws) == ([(title, time)], ())
+
+
+def test_cells_of_a_table_may_have_line_breaks_and_blank_lines_do_not_count() -> None:
+    found = parse_csv('\nstart,title\n0,"Intro\npart"\n\n61,Rain\n')
+    assert [(section.title, section.time) for section in found.sections] == [
+        ("Intro part", 0.0),
+        ("Rain", 61.0),
+    ]
+    assert found.sections[1].line == 6

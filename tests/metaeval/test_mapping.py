@@ -162,3 +162,8 @@ def test_a_direction_that_the_points_have_not_gives_the_mean() -> None:
 def test_other_orders_are_refused() -> None:
     with pytest.raises(ValueError, match="order must be 1 or 3, got 2"):
         fit_mapping(np.arange(5.0), np.arange(5.0), 2)
+
+
+def test_equal_ratings_have_no_slope_of_rounding() -> None:
+    fit = fit_mapping(np.random.default_rng(1).normal(size=12), np.full(12, 4.7), 3)
+    assert (len(fit.terms), fit.terms[0]) == (1, pytest.approx(4.7))

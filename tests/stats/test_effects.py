@@ -169,3 +169,15 @@ def test_without_spread_there_is_no_interval(values: list[float]) -> None:
     assert math.isnan(p)
     assert math.isnan(found.high)
     assert found.value == pytest.approx(0.5 if 0.5 in values else math.nan, nan_ok=True)
+
+
+def test_differences_left_by_rounding_are_no_spread() -> None:
+    first = np.array([True, True, False, False] * 3)
+    strata = np.repeat([0, 1, 2], 4)
+    values = np.array([0.1 + 0.2, 0.7, 1e6 / 3])[strata] + np.where(first, 0.1, 0.3)
+    values[:2] = 0.1 + 0.1 + 0.2  # the same number, rounded otherwise
+    for codes in (strata, np.zeros(12, np.int64)):
+        same = values if len({*codes.tolist()}) > 1 else np.where(first, 1e6 / 3 + 0.1, 1e6 / 3)
+        found, p = group_difference(same, first, codes, 0.95)
+        assert math.isfinite(found.value)
+        assert (math.isnan(p), math.isnan(found.low)) == (True, True)

@@ -232,3 +232,11 @@ def test_shares_of_both_sides_of_a_limit_add_up_to_1(votes: Votes) -> None:
 
 def test_a_plan_may_name_every_method() -> None:
     assert set(METHODS) - {ITEM_T} <= set(plan.ANALYSIS_INTERVALS)  # that of tables of means
+
+
+def test_equal_shares_of_listeners_have_no_interval() -> None:
+    design = crossed_design(1, 3, 10, 1)
+    votes = replace(design, values=np.where(design.items == 0, 5.0, 1.0))
+    (share,) = vote_shares(votes, at_least=4)
+    assert (share.value, share.n) == (pytest.approx(1 / 3), 10)
+    assert (math.isnan(share.low), math.isnan(share.high)) == (True, True)

@@ -79,3 +79,10 @@ def test_other_addresses_are_not_found(folder: Path, address: str, path: str) ->
     with previewed(study(folder, "acr"), address) as (client, _):
         assert client.get(f"/test/{path}").status_code == 404
         assert client.get("/test/", headers={"host": "evil.example"}).status_code == 421
+
+
+def test_addresses_with_very_long_numbers_lead_nowhere(folder: Path, address: str) -> None:
+    with previewed(study(folder, "acr"), address) as (client, _):
+        for place in (f"l/{'1' * 5000}-0", f"l/1-{'1' * 5000}"):
+            assert client.get(f"/test/{place}").status_code == 404
+        assert client.get(f"/test/?listener={'1' * 5000}").status_code == 200

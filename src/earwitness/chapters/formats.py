@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from math import isfinite
 from typing import Any
@@ -272,25 +273,24 @@ CSV_DELIMITERS = ",;\t"
 
 def parse_csv(text: str) -> Transcript:
     """Parse a table with the columns start and title (in any case), in seconds or as a clock."""
-    lines = text.split("\n")
-    delimiter = max(CSV_DELIMITERS, key=lines[0].count)
+    delimiter = max(CSV_DELIMITERS, key=text.strip().partition("\n")[0].count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        table = list(csv.reader(lines, delimiter=delimiter, strict=True))
+        table = [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
     except csv.Error as error:
         raise MalformedFile(f"not CSV: {error}") from error
-    if not any(map(any, table)):
+    if not table:
         raise MalformedFile("contains no chapters", "write the columns start, title")
-    header = [name.strip().casefold() for name in table[0]]
+    names = table[0][1]
+    header = [name.strip().casefold() for name in names]
     start = next((header.index(name) for name in START_COLUMNS if name in header), None)
     title = next((header.index(name) for name in TITLE_COLUMNS if name in header), None)
     if start is None:
-        names = ", ".join(table[0])[:80]
-        raise MalformedFile(f'no column "start" (found: {names})')
+        raise MalformedFile(f'no column "start" (found: {", ".join(names)[:80]})')
     sections, flaws = [], []
-    for number, row in enumerate(table[1:], 2):
-        cells = [unescape_cell(cell.strip()) for cell in row] + [""] * (len(header) - len(row))
-        if not any(cells):
-            continue
+    for number, row in table[1:]:
+        cells = [unescape_cell(" ".join(cell.strip().splitlines())) for cell in row]
+        cells += [""] * (len(header) - len(row))
         time = TimestampFormat().seconds(cells[start])
         if time is None:
             time = written_number(cells[start], comma=delimiter != ",")

@@ -111,7 +111,10 @@ def fit_mapping(scores: Floats, people: Floats, order: int, direction: int = 0) 
         degree for degree in (3, 1) if degree <= order and different > degree and n > degree + 1
     )
     allowed = next(degrees, 0)
-    slopes, bound = _fit_slopes(_scale_scores(x, low, high), y - y.mean(), allowed, direction)
+    deviations = y - y.mean()
+    if np.sqrt(deviations @ deviations) <= SPREAD_TOLERANCE * np.sqrt(y @ y):
+        deviations = np.zeros(n)  # what is left is rounding
+    slopes, bound = _fit_slopes(_scale_scores(x, low, high), deviations, allowed, direction)
     powers = polynomial.polyvander(_scale_scores(x, low, high), allowed)[:, 1:]
     terms = (float(y.mean() - slopes @ powers.mean(axis=0)), *map(float, slopes))
     rises, falls = _slope_signs(slopes) if len(slopes) else (False, False)

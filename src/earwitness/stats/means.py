@@ -77,6 +77,7 @@ def _t_estimates(
 ) -> list[Estimate]:
     """Return t intervals; two listeners (or votes) who agree do not show how much others differ."""
     low, high = significance.mean_interval(moments, level)
+    low, high = (np.where(moments.is_constant, moments.mean, end) for end in (low, high))
     is_known = (moments.n >= MIN_EQUAL_MEANS) | (low != high)
     ends = np.where(is_known, low, np.nan), np.where(is_known, high, np.nan)
     return build_estimates(moments.mean, ends, level, moments.n, undefined, method)
@@ -352,9 +353,12 @@ def group_difference(
     freedom = len(values) - len(distinct) - 1
     value = float(indicator @ centred) / weight if weight > SPREAD_TOLERANCE else math.nan
     residual_squares = float(((centred - value * indicator) ** 2).sum())
+    rounding = (SPREAD_TOLERANCE * max(1.0, float(np.abs(values).max(initial=0)))) ** 2 * len(
+        values
+    )
     error = (
         math.sqrt(residual_squares / freedom / weight)
-        if freedom > 0 and weight > SPREAD_TOLERANCE
+        if freedom > 0 and weight > SPREAD_TOLERANCE and residual_squares > rounding
         else math.nan
     )
     return _t_estimate(value, error, freedom, level, len(values), "t_between")
@@ -366,7 +370,8 @@ def _welch(a: Floats, b: Floats, level: float) -> tuple[Estimate, float]:
     error, freedom = math.nan, 0.0
     if min(len(a), len(b)) > 1:
         parts = float(a.var(ddof=1)) / len(a), float(b.var(ddof=1)) / len(b)
-        if (total := sum(parts)) > SPREAD_TOLERANCE**2:
+        largest = max(1.0, abs(float(a.mean())), abs(float(b.mean())))
+        if (total := sum(parts)) > (SPREAD_TOLERANCE * largest) ** 2:
             freedom = total**2 / (parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1))
             error = math.sqrt(total)
     return _t_estimate(value, error, freedom, level, n, "welch")

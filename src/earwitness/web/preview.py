@@ -23,6 +23,7 @@ from earwitness.web.security import (
 from earwitness.web.site import Site, served_site
 from earwitness.web.state import ListenerState, listener_state, state_json
 
+MAX_DIGITS = 9  # of numbers of listeners and pages
 LONG_AGO = "2000-01-01T00:00:00+00:00"  # when earlier pages were answered; breaks are over
 
 
@@ -54,11 +55,15 @@ def page_link(site: Site, listener: int, place: int) -> str:
     return f"{site.settings.root_path}/l/{listener}-{place}"
 
 
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) <= MAX_DIGITS
+
+
 def _find_state(request: Request) -> ListenerState:
     """Return the state of a listener who has reached the page of a link."""
     site = served_site(request)
     listener, _, place = str(request.path_params["token"]).partition("-")
-    if not (listener.isdecimal() and place.isdecimal() and int(listener) in site.numbers):
+    if not (_is_number(listener) and _is_number(place) and int(listener) in site.numbers):
         raise not_found_refusal()
     sequence = site.page_sequence(int(listener))
     if int(place) > sequence.last_place:
@@ -74,7 +79,7 @@ def _find_state(request: Request) -> ListenerState:
 async def show_pages(request: Request) -> Response:
     """Send the list of all pages of a listener."""
     site, wanted = served_site(request), request.query_params.get("listener", "")
-    listener = int(wanted) if wanted.isdecimal() else min(site.numbers)
+    listener = int(wanted) if _is_number(wanted) else min(site.numbers)
     if listener not in site.numbers:
         raise not_found_refusal()
     sequence = site.page_sequence(listener)
