@@ -53,9 +53,11 @@ def test_records_without_names_are_numbered_on() -> None:
 
 
 def test_a_faulty_batch_changes_nothing() -> None:
-    meter = Accumulator(metrics="collar")
+    meter = Accumulator()
     with pytest.raises(UsageError, match="call update"):
         meter.compute()
+    with pytest.raises(InputError):
+        meter.update([record("x")])
     meter.update([record([60])])
     before = meter.compute()
     with pytest.raises(InputError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isnan
 
-from earwitness.core import group_values
+from earwitness.core import count_text, group_values
 from earwitness.metaeval.report_tables import (
     CHANCE_LABEL,
     CORRECTED_PHRASE,
@@ -305,7 +305,7 @@ def _counts_sentence(concordance: Concordance, *, votes: bool = False) -> str:
     """Return the sample sizes; scales with the same sizes share an entry."""
     names_by_counts = group_values(
         (
-            f"{len(scale.metrics)} metrics, {_sizes_phrase(scale)}"
+            f"{count_text(len(scale.metrics), 'metric')}, {_sizes_phrase(scale)}"
             f"{f', {scale.votes:,} ratings' if votes else ''}",
             scale.scale.name,
         )

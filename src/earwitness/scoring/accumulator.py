@@ -48,30 +48,22 @@ class Accumulator:
     def update(
         self, outputs: Place, references: Place | None = None, *, system: str | None = None
     ) -> None:
-        """Add a batch of outputs, with the references of its items; a faulty one changes nothing.
-
-        Raises
-        ------
-        InputError
-            If the batch has invalid records.
-        UsageError
-            If an output was added before.
-        """
+        """Add a batch of outputs and the references of its items; a faulty one changes nothing."""
         if references is None and isinstance(outputs, Sequence) and not isinstance(outputs, str):
-            outputs = [
-                {"id": f"line {number}", **record}
-                for number, record in enumerate(outputs, len(self._seen) + 1)
-            ]
+            numbered = enumerate(outputs, len(self._seen) + 1)
+            outputs = [{"id": f"line {number}", **record} for number, record in numbered]
         source, other = sources(outputs, references)
-        if self._request is None:
+        request = self._request
+        if request is None:
             setup = set_up(source, other, self._settings.metrics, self._parameters)
             refuse_separation(setup)
-            self._request = Request(setup=setup, settings=self._settings)
-            self._collectors = self._request.collectors(other or source)
-            self._total = self._request.run(self._collectors)
+            request = Request(setup=setup, settings=self._settings)
+            self._collectors = request.collectors(other or source)
+            self._total = request.run(self._collectors)
         held = _Held()
-        run = ScoringRun(self._total.settings, [held], self._request.collector_settings)
+        run = ScoringRun(self._total.settings, [held], request.collector_settings)
         run.read(source, other, system, in_process, no_progress)
+        self._request = request  # only a valid batch decides what is scored
         keys = [key for batch in held.batches for key in batch.keys]
         if again := next((key for key in keys if key in self._seen), None):
             message = f'the output of "{again.system}" for item "{again.item}" was added before'
@@ -80,8 +72,7 @@ class Accumulator:
         for batch in held.batches:
             for collector in self._collectors:
                 collector.add(batch)
-        low, high = run.provenance.references
-        self._counts = [*self._counts, low, high]
+        self._counts += run.provenance.references
         self._counts = [min(self._counts), max(self._counts)]
         self._total.findings.merge(run.findings)
         self._total.remarks.update(run.remarks)
@@ -93,10 +84,9 @@ class Accumulator:
         if self._request is None or not self._seen:
             raise UsageError("no outputs to score — call update() first")
         scores = assemble_scores(self._total, self._collectors, self._settings.level)
-        low, high = self._counts
-        scores = replace(scores, provenance=replace(scores.provenance, references=(low, high)))
+        facts = replace(scores.provenance, references=(self._counts[0], self._counts[1]))
         values = find_values(self._request.setup.metrics.values, self._settings.values)
-        return select_values(scores, values)
+        return select_values(replace(scores, provenance=facts), values)
 
 
 class _Held(Collector):
